@@ -1,0 +1,88 @@
+"""Every failure as one sentence on standard error, with an exit code; never a traceback."""
+
+import os
+import sys
+from typing import Any
+
+from typer.core import TyperGroup
+
+EXPECTED = (ValueError, TypeError, OSError, MemoryError)
+
+
+class Sentences(TyperGroup):
+    """The group of commands, ending in a sentence and an exit code where something fails.
+
+    Exit codes: 0 done, 1 a fault of stepsel itself, 2 bad input, 130 interrupted.
+    """
+
+    def main(self, *args: Any, standalone_mode: bool = True, **kwargs: Any) -> Any:
+        """Run a command; everything that can go wrong ends here."""
+        _write_utf8()
+        try:
+            code = super().main(*args, standalone_mode=False, **kwargs)
+        except BrokenPipeError:  # the reader of the output has gone, as in "| head"
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+            code = 0
+        except KeyboardInterrupt:
+            code = fail("Interrupted.", 130)
+        except Exception as error:
+            if os.environ.get("STEPSEL_DEBUG") == "1":
+                raise
+            code = explain(error)
+        if standalone_mode:
+            sys.exit(code if isinstance(code, int) else 0)
+        return code
+
+
+def explain(error: Exception) -> int:
+    """Print the sentence for an error.
+
+    Parameters
+    ----------
+    error : Exception
+        What went wrong.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    name = type(error).__name__
+    if name == "Abort":
+        return fail("Interrupted.", 130)
+    if hasattr(error, "format_message"):  # wrong use of an option: the class differs between versions of typer
+        return fail(f"{one_line(error.format_message())} (stepsel --help lists the options.)", 2)
+    if isinstance(error, MemoryError):
+        return fail("The data do not fit into memory; leave columns out with --drop.", 2)
+    if isinstance(error, OSError) and error.filename is not None:
+        return fail(f"{error.filename}: {error.strerror or error}.", 2)
+    if isinstance(error, EXPECTED):
+        return fail(one_line(str(error)) or name, 2)
+    return fail(
+        f"stepsel failed unexpectedly ({name}: {one_line(str(error))}); please report it with the command "
+        "(STEPSEL_DEBUG=1 shows where).",
+        1,
+    )
+
+
+def fail(sentence: str, code: int) -> int:
+    """Print a sentence on standard error and pass the exit code on."""
+    print(sentence, file=sys.stderr)
+    return code
+
+
+def one_line(text: str) -> str:
+    """Join the lines of a message."""
+    return " ".join(text.split())
+
+
+def _write_utf8() -> None:
+    """Keep names intact whatever the locale: UTF-8 into files and pipes, substitutes on a narrow terminal."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is None:
+            continue
+        if stream.isatty():
+            reconfigure(errors="replace")
+        else:
+            reconfigure(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: terms, engines, criteria and the search. numpy and scipy only."""

@@ -1,0 +1,116 @@
+"""Collinearity: variance inflation, generalised for terms of several columns, and condition indices.
+
+References
+----------
+Belsley, Kuh, Welsch (1980), Regression Diagnostics, chapter 3 (condition indices).
+Fox and Monette (1992), Generalized collinearity diagnostics, JASA 87 (GVIF).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from stepsel.core.fits import FloatArray
+from stepsel.core.terms import IntArray
+
+# Squared singular values of unit columns below this belong to an exact linear dependence.
+NULL_SPACE = 1e-14
+
+
+def inflation(factor: FloatArray, null_space: float = NULL_SPACE) -> FloatArray:
+    """Return the variance inflation factor of every column.
+
+    Parameters
+    ----------
+    factor : float array of shape (n_rows, n_columns)
+        The columns, or the R factor of them, with the intercept swept out and scaled to unit length.
+    null_space : float
+        Squared singular values at most this count as zero.
+
+    Returns
+    -------
+    float array of shape (n_columns,)
+        ``1 / (1 - R2)`` of each column on the others; ``inf`` for columns of an exact linear dependence.
+
+    Examples
+    --------
+    >>> inflation(np.array([[1.0, 0.6], [0.0, 0.8]])).round(4).tolist()
+    [1.5625, 1.5625]
+    """
+    if factor.shape[1] == 0:
+        return np.empty(0)
+    _, singular, right = np.linalg.svd(factor, full_matrices=True)
+    squares = np.zeros(factor.shape[1])
+    squares[: len(singular)] = singular**2
+    null = squares <= null_space
+    result = (right[~null] ** 2 / squares[~null, None]).sum(axis=0)
+    result[(right[null] ** 2).sum(axis=0) > 1e-8] = np.inf
+    return result
+
+
+def inflation_of_correlation(correlation: FloatArray) -> FloatArray | None:
+    """Return the variance inflation factors of a correlation matrix, or None where it is too near singular."""
+    factor, info = dpotrf(correlation, lower=True, clean=True)
+    if info > 0 or factor.diagonal().min(initial=1.0) < 1e-4:
+        return None
+    inverse, _ = dpotri(factor, lower=True)
+    return inverse.diagonal().copy()
+
+
+def generalized_inflation(factor: FloatArray, groups: Sequence[IntArray]) -> FloatArray:
+    """Return the generalised variance inflation factor of every term.
+
+    Parameters
+    ----------
+    factor : float array of shape (n_rows, n_columns)
+        As for :func:`inflation`.
+    groups : sequence of int arrays
+        The columns of each term.
+
+    Returns
+    -------
+    float array of shape (n_terms,)
+        ``det(R11) det(R22) / det(R)``; the variance inflation factor where a term has one column.
+    """
+    single = inflation(factor)
+    result = np.empty(len(groups))
+    for at, columns in enumerate(groups):
+        if len(columns) == 1:
+            result[at] = single[columns[0]]
+        elif np.isinf(single[columns]).any():
+            result[at] = np.inf
+        else:
+            rest = np.setdiff1d(np.arange(factor.shape[1]), columns)
+            log_det = _log_det(factor[:, columns]) + _log_det(factor[:, rest]) - _log_det(factor)
+            result[at] = np.exp(log_det)
+    return result
+
+
+def _log_det(columns: FloatArray) -> float:
+    """Return the log determinant of the cross-products of ``columns``."""
+    if columns.shape[1] == 0:
+        return 0.0
+    return 2 * float(np.log(np.linalg.svd(columns, compute_uv=False)).sum())
+
+
+def condition_indices(factor: FloatArray) -> FloatArray:
+    """Return the condition indices: largest singular value over each singular value, ascending.
+
+    Parameters
+    ----------
+    factor : float array of shape (n_rows, n_columns)
+        As for :func:`inflation`.
+
+    Returns
+    -------
+    float array of shape (n_columns,)
+        ``inf`` for an exact dependence; the last is the condition number.
+    """
+    if factor.shape[1] == 0:
+        return np.empty(0)
+    singular = np.zeros(factor.shape[1])
+    values = np.linalg.svd(factor, compute_uv=False)
+    singular[: len(values)] = values
+    with np.errstate(divide="ignore"):
+        return np.where(singular**2 > NULL_SPACE / 1e4, singular[0] / singular, np.inf)

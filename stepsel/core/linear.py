@@ -1,0 +1,239 @@
+"""The linear engine: least squares for one model and for all its neighbours at once."""
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from stepsel.core.cross_products import BackwardState, BlockChange, ForwardState, State, SweepState
+from stepsel.core.fits import Fit, FloatArray, Moves, Status
+from stepsel.core.linear_data import LinearData, column_scale, orthogonal_problem
+from stepsel.core.orthogonal import OrthogonalState, Problem
+from stepsel.core.terms import BoolArray, IntArray, Terms
+
+# Where the cross-products stop being exact enough. With a tolerance above 1e-5 the statistics agree with QR to
+# about 1e-10 relative (eps / tolerance), below it they lose a digit per decade; with a residual share above 1e-6
+# the same holds for the residual sum of squares. `tests/test_linear.py` measures both.
+SMALLEST_TOLERANCE = 1e-5
+SMALLEST_RESIDUAL_SHARE = 1e-6
+
+
+class LinearEngine:
+    """Ordinary (weighted) least squares with all moves of a step evaluated together.
+
+    It stands at one model, says what every move from there would give, and moves. Behind it is one of the
+    eliminations of `stepsel.core.cross_products` while they are exact, and from the first doubtful step on the
+    orthonormal basis of `stepsel.core.orthogonal`.
+
+    Parameters
+    ----------
+    data : LinearData
+    terms : Terms
+    tolerance : float
+        A column whose ``1 - R2`` on the model is at most this is aliased with it.
+    adds, removes : bool
+        Which kinds of moves will be asked for; decides the form of the elimination.
+    """
+
+    def __init__(self, data: LinearData, terms: Terms, *, tolerance: float, adds: bool, removes: bool) -> None:
+        self.data = data
+        self.n_obs = data.n_obs
+        self.tolerance = tolerance
+        self._adds, self._removes = adds, removes
+        self.scale = column_scale(data)
+        self.terms = terms.without_columns(self.scale.constant) if self.scale.constant.any() else terms
+        sizes = self.terms.sizes
+        self.constant = sizes == 0
+        self._single = sizes == 1
+        self._all_single = bool((sizes <= 1).all())
+        self._first = np.append(self.terms.index, -1)[self.terms.offset[:-1]]
+        self._ones = np.ones(len(terms), dtype=np.intp)
+        self._eligible = np.zeros(len(terms), dtype=np.int8)
+        self._state: State
+        self._active: list[int] = []
+        self.perfect = False
+
+    @cached_property
+    def correlation(self) -> FloatArray:
+        """Cross-products of the columns scaled to unit length (a correlation matrix when centred)."""
+        unit = self.scale.unit
+        return self.data.stats.gram * np.multiply.outer(unit, unit)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The problem in the form that the careful state needs."""
+        return orthogonal_problem(self.data, self.scale)
+
+    # The contract with the search: start, fit, neighbours, apply ------------------------------------------------
+
+    def start(self, active: BoolArray) -> BoolArray:
+        """Go to the model ``active``; return it without the terms that are aliased with earlier ones.
+
+        Terms that are kept come first, then input order decides.
+        """
+        order = np.flatnonzero(active & ~self.constant)
+        order = order[np.argsort(~self.terms.kept[order], kind="stable")]
+        state = None if self.data.wide else self._fast_state(self.terms.columns_of(order))
+        if state is None:
+            order = self._independent(order)
+            state = OrthogonalState(self.problem, self.tolerance, self.terms.columns_of(order))
+        self._state, self._active = state, order.tolist()
+        self._note_perfect()
+        started = np.zeros(len(active), dtype=bool)
+        started[order] = True
+        return started
+
+    def fit(self) -> Fit:
+        """Return the fit of the current model."""
+        n, rss = self.n_obs, self._state.rss
+        n_params = self._state.rank + int(self.data.intercept)
+        log_likelihood = -n / 2 * (math.log(2 * math.pi * rss / n) + 1) + self.data.log_weights
+        return Fit(rss, log_likelihood, n_params, n - n_params)
+
+    def neighbours(self, additions: IntArray, removals: IntArray) -> Moves:
+        """Return every model one move away: ``removals`` first, then ``additions``."""
+        if not isinstance(self._state, OrthogonalState):
+            moves = self._evaluate(additions, removals)
+            if self._trusted(moves):
+                return moves
+            self._state = OrthogonalState(
+                self.problem, self.tolerance, self.terms.columns_of(np.array(self._active, dtype=np.intp))
+            )
+            self._note_perfect()
+        return self._evaluate(additions, removals)
+
+    def apply(self, term: int, adding: bool) -> None:
+        """Move to the model with ``term`` added or removed."""
+        if adding:
+            self._state.enter(self.terms.columns(term))
+            self._active.append(term)
+        else:
+            self._state.leave(self.terms.columns(term))
+            self._active.remove(term)
+        self._note_perfect()
+
+    # Further questions ------------------------------------------------------------------------------------------
+
+    def full_fit(self) -> Fit:
+        """Return the fit of the model with every candidate that is not aliased; rows must outnumber columns."""
+        every = LinearEngine(self.data, self.terms, tolerance=self.tolerance, adds=False, removes=True)
+        every.start(np.ones(len(self.terms), dtype=bool))
+        return every.fit()
+
+    def aliasing(self, term: int, members: IntArray) -> list[int]:
+        """Return those terms of ``members`` that take part in the linear combination that ``term`` repeats."""
+        columns = self.terms.columns_of(members)
+        own = self.terms.columns(term)
+        scaled = self.problem.columns(np.concatenate([columns, own])) / np.sqrt(
+            self.problem.squares[np.concatenate([columns, own])]
+        )
+        solution = np.linalg.lstsq(scaled[:, : len(columns)], scaled[:, len(columns) :], rcond=None)[0]
+        weight = np.abs(solution).max(axis=1) if solution.size else np.zeros(0)
+        owner = np.repeat(members, self.terms.sizes[members])
+        return list(dict.fromkeys(owner[weight > 1e-6 * weight.max(initial=0.0)].tolist()))
+
+    # Inside -----------------------------------------------------------------------------------------------------
+
+    def _note_perfect(self) -> None:
+        if isinstance(self._state, OrthogonalState):
+            self.perfect = self.perfect or self._state.perfect
+
+    def _fast_state(self, columns: IntArray) -> State | None:
+        """Return the elimination at the model of ``columns``, or None where it would not be exact enough."""
+        cross, ssy = self.data.stats.cross * self.scale.unit, self.scale.ssy
+        state: State
+        if self._removes and not self._adds:
+            state = BackwardState(self.correlation, cross, ssy, columns)
+            trusted = not len(columns) or state.removal(columns)[1].min() > SMALLEST_TOLERANCE
+        else:
+            if self._removes:
+                state = SweepState(self.correlation, cross, ssy)
+            else:
+                state = ForwardState(self.correlation, cross, ssy)
+            trusted = self._entered(state, columns)
+        return state if trusted and self._exact(state.rss) else None
+
+    def _entered(self, state: State, columns: IntArray) -> bool:
+        for at in range(len(columns)):
+            one = columns[at : at + 1]
+            if not state.addition(one)[1][0] > SMALLEST_TOLERANCE:
+                return False
+            state.enter(one)
+        return True
+
+    def _exact(self, rss: float) -> bool:
+        return rss > SMALLEST_RESIDUAL_SHARE * self.scale.ssy
+
+    def _trusted(self, moves: Moves) -> bool:
+        """Whether the cross-products hold enough digits for every move that they were asked for."""
+        if not self._exact(self._state.rss):
+            return False
+        if not len(moves):
+            return True
+        best_addition = moves.change[moves.n_removals :].max(initial=0.0)
+        return bool(moves.tolerance.min() > SMALLEST_TOLERANCE) and self._exact(self._state.rss - best_addition)
+
+    def _independent(self, order: IntArray) -> IntArray:
+        """Return the terms that are not wholly aliased with those before them in ``order``."""
+        inside = set(OrthogonalState(self.problem, self.tolerance, self.terms.columns_of(order)).basis_columns.tolist())
+        return np.array([term for term in order if not inside.isdisjoint(self.terms.columns(term))], dtype=np.intp)
+
+    def _evaluate(self, additions: IntArray, removals: IntArray) -> Moves:
+        state = self._state
+        # A column that is in the span of the model to the last bit gives 0 / 0: not trusted, see `_trusted`.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = []
+            if len(removals):
+                parts.append(self._answers(removals, state.removal, state.block_removal))
+            if len(additions):
+                parts.append(self._answers(additions, state.addition, state.block_addition))
+        terms = np.concatenate([removals, additions]) if len(parts) == 2 else (removals if len(removals) else additions)
+        if not parts:
+            parts.append((np.empty(0), self._ones[:0], np.empty(0)))
+        change, df, tolerance = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+        uniform, status = self._all_single, self._eligible[: len(terms)]
+        closed = self._closed(len(removals), df, tolerance)
+        if closed is not None:
+            status, uniform = closed, False
+            df = np.where(status == Status.aliased, 0, df)
+        return Moves(
+            terms, len(removals), df, uniform, change, tolerance, status, state.rss, profiled_n=self.n_obs
+        )
+
+    def _closed(self, n_removals: int, df: IntArray, tolerance: FloatArray) -> npt.NDArray[np.int8] | None:
+        """Return the status of every move where some are closed: aliased with the model, or saturating it."""
+        left = self.n_obs - self._state.rank - int(self.data.intercept)
+        careful = isinstance(self._state, OrthogonalState)
+        if not careful and left - (1 if self._all_single else df[n_removals:].max(initial=0)) >= 1:
+            return None
+        if careful and left - 1 >= 1 and self._all_single and tolerance[n_removals:].min(initial=1.0) > 0:
+            return None if not self._redundant() else np.zeros(len(df), dtype=np.int8)
+        status = np.zeros(len(df), dtype=np.int8)
+        status[n_removals:][left - df[n_removals:] < 1] = Status.saturated
+        status[n_removals:][~(tolerance[n_removals:] > 0)] = Status.aliased
+        return status
+
+    def _answers(
+        self,
+        group: IntArray,
+        one: Callable[[IntArray], tuple[FloatArray, FloatArray]],
+        block: Callable[[IntArray], BlockChange],
+    ) -> tuple[FloatArray, IntArray, FloatArray]:
+        """Return change, df and tolerance for terms of one and of several columns."""
+        if self._all_single and not self._redundant():
+            change, tolerance = one(self._first[group])
+            return change, self._ones[: len(group)], tolerance
+        change, tolerance = np.empty(len(group)), np.empty(len(group))
+        df = np.ones(len(group), dtype=np.intp)
+        single = self._single[group] & (not self._redundant())
+        if single.any():
+            change[single], tolerance[single] = one(self._first[group[single]])
+        for at in np.flatnonzero(~single):
+            change[at], df[at], tolerance[at] = block(self.terms.columns(group[at]))
+        return change, df, tolerance
+
+    def _redundant(self) -> bool:
+        """Whether columns of the model are aliased with each other, so that a term may have lost its df."""
+        return isinstance(self._state, OrthogonalState) and self._state.deficient

@@ -1,0 +1,11 @@
+"""Files as people have them -> a DataFrame, with every decision said in a plain sentence.
+
+``source`` turns a file into text, ``layout`` finds the table in the text, ``numerals`` reads numbers as
+people write them, ``delimited`` joins these for text files, ``typed`` reads files that carry types, ``tidy``
+names the columns, ``table`` is the entrance.
+"""
+
+from stepsel.reading.errors import ReadingError
+from stepsel.reading.table import Table, known_name, numeric_frame, read_table
+
+__all__ = ["ReadingError", "Table", "known_name", "numeric_frame", "read_table"]
