@@ -1,3 +1,29 @@
 """Stepwise regression feature selection with exact refits, a full trace and plain warnings."""
 
+from stepsel.exceptions import (
+    CollinearityError,
+    CollinearityWarning,
+    ConstantColumnWarning,
+    IncompleteSearchWarning,
+    MissingRowsWarning,
+    PerfectFitWarning,
+    StepselWarning,
+)
+from stepsel.inflation import vif
+from stepsel.result import StepwiseResult
+from stepsel.selector import StepwiseSelector
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "CollinearityError",
+    "CollinearityWarning",
+    "ConstantColumnWarning",
+    "IncompleteSearchWarning",
+    "MissingRowsWarning",
+    "PerfectFitWarning",
+    "StepselWarning",
+    "StepwiseResult",
+    "StepwiseSelector",
+    "vif",
+]

@@ -23,3 +23,7 @@ class MissingRowsWarning(StepselWarning):
 
 class CollinearityError(ValueError):
     """Raised instead of :class:`CollinearityWarning` when ``collinearity="raise"``."""
+
+
+class IncompleteSearchWarning(StepselWarning):
+    """A numerical failure cut the search short; the path up to there is kept."""

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from typer.core import TyperGroup
@@ -15,11 +16,22 @@ class Sentences(TyperGroup):
     Exit codes: 0 done, 1 a fault of stepsel itself, 2 bad input, 130 interrupted.
     """
 
-    def main(self, *args: Any, standalone_mode: bool = True, **kwargs: Any) -> Any:
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
         """Run a command; everything that can go wrong ends here."""
         _write_utf8()
         try:
-            code = super().main(*args, standalone_mode=False, **kwargs)
+            code = super().main(
+                args, prog_name or "stepsel", complete_var, False, windows_expand_args, **extra
+            )
+            sys.stdout.flush()
         except BrokenPipeError:  # the reader of the output has gone, as in "| head"
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115
             code = 0
@@ -50,8 +62,13 @@ def explain(error: Exception) -> int:
     name = type(error).__name__
     if name == "Abort":
         return fail("Interrupted.", 130)
-    if hasattr(error, "format_message"):  # wrong use of an option: the class differs between versions of typer
-        return fail(f"{one_line(error.format_message())} (stepsel --help lists the options.)", 2)
+    if hasattr(
+        error, "format_message"
+    ):  # wrong use of an option: the class differs between versions of typer
+        message = one_line(error.format_message())
+        return (
+            fail(f"{message} (stepsel --help lists the options.)", 2) if message else 0
+        )  # bare: the help itself
     if isinstance(error, MemoryError):
         return fail("The data do not fit into memory; leave columns out with --drop.", 2)
     if isinstance(error, OSError) and error.filename is not None:

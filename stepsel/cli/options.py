@@ -1,13 +1,10 @@
-"""The options of the commands, each with its help, and the small languages that some of them speak."""
+"""The options of the commands, each with its help; nothing here needs the library."""
 
-from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-
-from stepsel.reading import ReadingError, known_name
 
 READING, SEARCH, COLUMNS, OUTPUT = "Reading the file", "Search", "Columns", "Output"
 
@@ -71,43 +68,50 @@ class WeightType(StrEnum):
     analytic = "analytic"
 
 
-class Hierarchy(StrEnum):
-    """Whether parents stay with their interactions."""
-
-    strong = "strong"
-    none = "none"
-
-
 def _option(panel: str, text: str, *names: str, **settings: Any) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=panel, **settings)
 
 
 File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="CSV, TSV, Excel, Parquet, Feather or Stata file; - is standard input.")
+    Path,
+    typer.Argument(
+        metavar="FILE", help="CSV, TSV, Excel, Parquet, Feather or Stata file; - is standard input."
+    ),
 ]
-Encoding = Annotated[str | None, _option(READING, "Encoding, such as cp1252, gb18030, utf-16; found by default.")]
+Encoding = Annotated[
+    str | None, _option(READING, "Encoding, such as cp1252, gb18030, utf-16; found by default.")
+]
 Sep = Annotated[str | None, _option(READING, "Separator: , ; | tab space; found by default.")]
 Decimal = Annotated[str | None, _option(READING, "Decimal mark: . or ,; found by default.")]
 Thousands = Annotated[str | None, _option(READING, "Thousands mark, such as , or '; found by default.")]
 Na = Annotated[
     list[str], _option(READING, "A text that means missing, in every column; repeat it for several.", "--na")
 ]
-Sheet = Annotated[str | None, _option(READING, "Sheet of a workbook, by name or number; the first by default.")]
+Sheet = Annotated[
+    str | None, _option(READING, "Sheet of a workbook, by name or number; the first by default.")
+]
 SkipRows = Annotated[int, _option(READING, "Lines to leave out before the header.", min=0)]
 NoHeader = Annotated[
-    bool, _option(READING, "The first line is data: columns are called column_1, column_2, ...", "--no-header")
+    bool,
+    _option(READING, "The first line is data: columns are called column_1, column_2, ...", "--no-header"),
 ]
 
 Target = Annotated[str, _option(COLUMNS, "The column to explain.", "--target", "-t")]
 OptionalTarget = Annotated[str | None, _option(COLUMNS, "The target, which is left out.", "--target", "-t")]
 Drop = Annotated[list[str], _option(COLUMNS, "Columns not to use: NAME or NAME,NAME; repeatable.", "--drop")]
-Keep = Annotated[list[str], _option(COLUMNS, "Columns always in the model: NAME or NAME,NAME; repeatable.", "--keep")]
+Keep = Annotated[
+    list[str], _option(COLUMNS, "Columns always in the model: NAME or NAME,NAME; repeatable.", "--keep")
+]
 Group = Annotated[
     list[str], _option(COLUMNS, "Columns that enter and leave together: name=COL,COL; repeatable.", "--group")
 ]
 Weights = Annotated[str | None, _option(COLUMNS, "Column of observation weights.")]
-WeightKind = Annotated[WeightType, _option(COLUMNS, "frequency: copies of a row; analytic: precision.", "--weight-type")]
-MissingRows = Annotated[Missing, _option(COLUMNS, "Rows with missing values: refuse them, or drop them.", "--missing")]
+WeightKind = Annotated[
+    WeightType, _option(COLUMNS, "frequency: copies of a row; analytic: precision.", "--weight-type")
+]
+MissingRows = Annotated[
+    Missing, _option(COLUMNS, "Rows with missing values: refuse them, or drop them.", "--missing")
+]
 
 DirectionOption = Annotated[Direction, _option(SEARCH, "Direction of the search.", "--direction", "-d")]
 CriterionOption = Annotated[Criterion, _option(SEARCH, "What decides a step.", "--criterion", "-c")]
@@ -116,86 +120,23 @@ AlphaEnter = Annotated[float, _option(SEARCH, "With pvalue: a term enters below 
 AlphaRemove = Annotated[float, _option(SEARCH, "With pvalue: a term leaves above this p.")]
 TestEnter = Annotated[Test, _option(SEARCH, "Test for entering.")]
 TestRemove = Annotated[Test, _option(SEARCH, "Test for leaving.")]
-Start = Annotated[list[str], _option(SEARCH, "Start model: auto, empty, full, or NAME,NAME; repeatable.", "--start")]
+Start = Annotated[
+    list[str], _option(SEARCH, "Start model: auto, empty, full, or NAME,NAME; repeatable.", "--start")
+]
 MaxTerms = Annotated[int | None, _option(SEARCH, "Most terms in the model.")]
 MaxSteps = Annotated[int | None, _option(SEARCH, "Most steps.")]
 NoIntercept = Annotated[bool, _option(SEARCH, "Fit without an intercept.", "--no-intercept")]
 RefitsOption = Annotated[
-    Refits, _option(SEARCH, "Refit all candidates, or the leading ones (same path; the `candidates` parameter).")
+    Refits,
+    _option(SEARCH, "Refit all candidates, or the leading ones (same path; the `candidates` parameter)."),
 ]
 CollinearityOption = Annotated[Collinearity, _option(SEARCH, "What to do about collinear terms.")]
 VifThreshold = Annotated[float, _option(SEARCH, "Variance inflation factor to warn from.")]
 Tolerance = Annotated[float | None, _option(SEARCH, "Tolerance under which a column counts as aliased.")]
-HierarchyOption = Annotated[Hierarchy, _option(SEARCH, "Whether parents stay with their interactions.")]
+Hierarchy = Annotated[str, _option(SEARCH, "strong: an interaction only while its parents are in.")]
 Event = Annotated[str | None, _option(SEARCH, "The target's value that counts as the event (binomial).")]
 Verbose = Annotated[int, _option(SEARCH, "Print every step while it runs.", "--verbose", "-v", count=True)]
 
 Trace = Annotated[Path | None, _option(OUTPUT, "Write the trace, one row a step, to this CSV file.")]
 Candidates = Annotated[Path | None, _option(OUTPUT, "Write every candidate of every step to this CSV file.")]
 Json = Annotated[bool, _option(OUTPUT, "Print one JSON object and nothing else.", "--json")]
-
-
-def separator(text: str | None) -> str | None:
-    """Read ``--sep``: signs that are hard to type have names."""
-    names = {"tab": "\t", r"\t": "\t", "space": r"\s+", "whitespace": r"\s+", " ": r"\s+", "comma": ","}
-    return names.get(text, text) if text is not None else None
-
-
-def column_names(values: Iterable[str], known: Sequence[str], path: str) -> list[str]:
-    """Read names of columns: a value is one name if there is such a column, and else names between commas.
-
-    Parameters
-    ----------
-    values : iterable of str
-        As given on the command line.
-    known : sequence of str
-        The columns there are.
-    path : str
-        The file, for messages.
-
-    Returns
-    -------
-    list of str
-        Each once, in the order given.
-
-    Raises
-    ------
-    ReadingError
-        There is no such column.
-    """
-    names: list[str] = []
-    for value in values:
-        parts = [value] if value in known else [part.strip() for part in value.split(",")]
-        names += [known_name(part, known, path) for part in parts if part]
-    return list(dict.fromkeys(names))
-
-
-def groups(values: Iterable[str], known: Sequence[str], path: str) -> dict[str, list[str]] | None:
-    """Read ``--group name=col,col``; a name given again takes further columns.
-
-    Parameters
-    ----------
-    values : iterable of str
-        As given on the command line.
-    known : sequence of str
-        The columns there are.
-    path : str
-        The file, for messages.
-
-    Returns
-    -------
-    dict or None
-        Group name to columns; None when there are no groups.
-
-    Raises
-    ------
-    ReadingError
-        There is no name, or no such column.
-    """
-    found: dict[str, list[str]] = {}
-    for value in values:
-        name, equals, columns = value.partition("=")
-        if not equals or not name.strip() or not columns.strip():
-            raise ReadingError(f"--group {value!r} is not of the form name=COLUMN,COLUMN.")
-        found.setdefault(name.strip(), []).extend(column_names([columns], known, path))
-    return found or None

@@ -6,6 +6,10 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import eigvalsh
+from scipy.linalg.lapack import dpotrf
+
+from stepsel.core import collinearity
 
 from stepsel.core.cross_products import BackwardState, BlockChange, ForwardState, State, SweepState
 from stepsel.core.fits import Fit, FloatArray, Moves, Status
@@ -126,13 +130,56 @@ class LinearEngine:
         """Return those terms of ``members`` that take part in the linear combination that ``term`` repeats."""
         columns = self.terms.columns_of(members)
         own = self.terms.columns(term)
-        scaled = self.problem.columns(np.concatenate([columns, own])) / np.sqrt(
-            self.problem.squares[np.concatenate([columns, own])]
-        )
+        scaled = self.unit_columns(np.concatenate([columns, own]))
         solution = np.linalg.lstsq(scaled[:, : len(columns)], scaled[:, len(columns) :], rcond=None)[0]
         weight = np.abs(solution).max(axis=1) if solution.size else np.zeros(0)
         owner = np.repeat(members, self.terms.sizes[members])
         return list(dict.fromkeys(owner[weight > 1e-6 * weight.max(initial=0.0)].tolist()))
+
+    def model_columns(self) -> IntArray:
+        """Return the independent columns of the current model, in input order."""
+        if isinstance(self._state, OrthogonalState):
+            return np.sort(self._state.basis_columns)
+        return np.sort(self.terms.columns_of(np.array(self._active, dtype=np.intp)))
+
+    def unit_columns(self, columns: IntArray) -> FloatArray:
+        """Return columns, the intercept swept out, scaled to unit length; or their R factor."""
+        return self.problem.columns(columns) / np.sqrt(self.problem.squares[columns])
+
+    def collinearity(self, active: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return generalised variance inflation and columns of each term, and the condition indices of the model."""
+        factor, groups = self._factor(active)
+        gvif = collinearity.generalized_inflation(factor, groups)
+        df = np.array([len(group) for group in groups], dtype=float)
+        return gvif, df, collinearity.condition_indices(factor)
+
+    def collinearity_summary(self, active: IntArray) -> tuple[float, float]:
+        """Return condition number and largest variance inflation factor (in one dimension) of a model."""
+        if not len(active):
+            return math.nan, math.nan
+        if not self.data.wide and self._all_single:
+            columns = self._first[active]
+            part = self.correlation[np.ix_(columns, columns)]
+            vif = collinearity.inflation_of_correlation(part)
+            if vif is not None:
+                values = eigvalsh(part, check_finite=False)
+                return math.sqrt(values[-1] / values[0]), float(vif.max())
+        gvif, df, indices = self.collinearity(active)
+        return float(indices[-1]), float((gvif ** (1 / np.maximum(df, 1))).max())
+
+    def _factor(self, active: IntArray) -> tuple[FloatArray, list[IntArray]]:
+        """Return the unit columns of a model and the place of each term's columns among them."""
+        columns = self.terms.columns_of(active)
+        if not len(columns):
+            return np.empty((0, 0)), []
+        ends = np.cumsum(self.terms.sizes[active])
+        groups = [np.arange(end - size, end) for end, size in zip(ends, self.terms.sizes[active], strict=True)]
+        part = None if self.data.wide else self.correlation[np.ix_(columns, columns)]
+        if part is not None:
+            lower, info = dpotrf(part, lower=True, clean=True)
+            if info == 0 and lower.diagonal().min() ** 2 > SMALLEST_TOLERANCE:
+                return lower.T, groups
+        return self.unit_columns(columns), groups
 
     # Inside -----------------------------------------------------------------------------------------------------
 

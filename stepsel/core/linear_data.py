@@ -69,6 +69,16 @@ class ColumnScale:
     constant: BoolArray
 
     @property
+    def finite(self) -> bool:
+        """Whether every value was finite and no square overflowed."""
+        return bool(np.isfinite(self.squares).all() and np.isfinite(self.raw_ssy) and np.isfinite(self.ssy))
+
+    @property
+    def out_of_range(self) -> BoolArray:
+        """Columns whose squares overflow, or underflow so that digits are lost."""
+        return ~np.isfinite(self.squares) | (~self.constant & (self.squares < 1e-290))
+
+    @property
     def unit(self) -> FloatArray:
         """What to multiply a column by to give it unit length."""
         return 1 / np.sqrt(np.where(self.constant, 1.0, self.squares))

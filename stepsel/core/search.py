@@ -52,6 +52,9 @@ class Policy(Protocol):
     def best_removal(self, here: Fit, moves: Moves) -> int | None:
         """Return the removal that costs least, whether or not it is worth taking."""
 
+    def nothing_left(self, *, adds: bool, removes: bool) -> str:
+        """Return the sentence that says why no move was worth taking."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -87,6 +90,8 @@ class Path:
         The start model first.
     last : Moves, optional
         The moves from the final model, none of which was taken.
+    left_out : bool array of shape (n_terms,)
+        Terms that were asked for at the start but are aliased with earlier ones.
     stop_reason : str
         One sentence.
     failed : bool
@@ -95,6 +100,7 @@ class Path:
 
     steps: list[Step] = field(default_factory=list)
     last: Moves | None = None
+    left_out: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     stop_reason: str = ""
     failed: bool = False
 
@@ -119,6 +125,10 @@ class InformationPolicy:
 
     def best_removal(self, here: Fit, moves: Moves) -> int | None:
         return self._best(here, moves, adding=False)
+
+    def nothing_left(self, *, adds: bool, removes: bool) -> str:
+        kind = {(True, True): "addition or removal", (True, False): "addition"}.get((adds, removes), "removal")
+        return f"No {kind} improves {self.criterion.name}."
 
     def _best(self, here: Fit, moves: Moves, *, adding: bool) -> int | None:
         part = moves.part(adding)
@@ -156,6 +166,12 @@ class PValuePolicy:
 
     def best_removal(self, here: Fit, moves: Moves) -> int | None:
         return self._extreme(here, moves, adding=False)
+
+    def nothing_left(self, *, adds: bool, removes: bool) -> str:
+        enter = f"no candidate has p < alpha_enter = {self.alpha_enter:g}"
+        leave = f"no removable term has p > alpha_remove = {self.alpha_remove:g}"
+        sentence = " and ".join([enter] * adds + [leave] * removes)
+        return sentence[0].upper() + sentence[1:] + "."
 
     def _test(self, adding: bool) -> PartialF:
         return self.test_enter if adding else self.test_remove
@@ -240,6 +256,7 @@ def search(
     """
     path = Path()
     active = engine.start(start)
+    path.left_out = start & ~active & ~engine.constant
     _record(path, Step(engine.fit(), active), on_step)
     visited = {active.tobytes()}
     none = np.empty(0, dtype=np.intp)
@@ -255,7 +272,7 @@ def search(
             chosen = policy.best_removal(here, moves) if crowded else policy.choose(here, moves)
             path.last = moves
             if chosen is None:
-                path.stop_reason = _why_stopped(moves, adds=adds, removes=removes, full=full)
+                path.stop_reason = _why_stopped(policy, moves, adds=adds, removes=removes, full=full)
                 return path
             if max_steps is not None and len(path.steps) > max_steps:
                 path.stop_reason = f"The limit of max_steps={max_steps} steps was reached."
@@ -287,12 +304,11 @@ def _record(path: Path, step: Step, on_step: Callable[[Step], None] | None) -> N
         on_step(step)
 
 
-def _why_stopped(moves: Moves, *, adds: bool, removes: bool, full: bool) -> str:
+def _why_stopped(policy: Policy, moves: Moves, *, adds: bool, removes: bool, full: bool) -> str:
+    if full and adds:
+        return "The model holds max_terms terms" + (", and none of them is to leave." if removes else ".")
     if not len(moves):
-        if full and adds:
-            return "The model holds max_terms terms."
         return "Every candidate term is in the model." if adds else "No removable term is left in the model."
     if not (moves.status == Status.eligible).any():
         return "No candidate can enter: each is aliased with the model or would leave no residual degrees of freedom."
-    kinds = {(True, True): "addition or removal", (True, False): "addition", (False, True): "removal"}
-    return f"No {kinds[adds, removes]} improves the model by the chosen criterion."
+    return policy.nothing_left(adds=adds, removes=removes)

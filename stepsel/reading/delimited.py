@@ -62,7 +62,7 @@ class Numbers:
         found: dict[str, list[str]] = {}
         for position, column in self.columns.items():
             style = column.style(self.decimal)
-            if style.decimal == "," and column.decimals:
+            if style.decimal == "," and (column.readings[style] % 1 != 0).any():
                 found.setdefault("Decimal commas were read as such in {}.", []).append(names[position])
             if style.thousands:
                 mark = SPOKEN.get(style.thousands, style.thousands)
@@ -259,7 +259,7 @@ def finish(frame: pd.DataFrame, numbers: Numbers, parsed_with: str = ".", blanks
             frame[position], missing = _finish_text(column, blanks and "" not in numbers.na)
         else:
             frame[position], missing = column, {"": int(frame[position].isna().sum())}
-        missing |= {str(code): count for code, count in declared.items()}
+        missing |= {code if isinstance(code, str) else f"{code:g}": count for code, count in declared.items()}
         decimal = parsed_with if pd.api.types.is_float_dtype(column) and not (column % 1 == 0).all() else "."
         if 0 < sum(missing.values()) < len(column) or decimal == ",":
             numbers.columns[position] = Column({Style(decimal): column.to_numpy()}, missing=missing)

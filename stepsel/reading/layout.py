@@ -109,7 +109,10 @@ def find_layout(text: str, path: Path | str, sep: str | None, skip_rows: int, he
     if not found:
         raise ReadingError(f"{path} holds no table.")
     names, body = _split_header(found, header)
-    _check_header(names, path, chosen, declared_sep=sep, has_header=header)
+    if header and names[0].startswith("#"):  # a header that is written as a comment
+        names[0] = names[0].lstrip("# ")
+        notes.append("The # before the header was left out.")
+    _check_header(found, names, path, chosen, declared_sep=sep, has_header=header)
     if header and not body:
         raise ReadingError(f"{path} has a header and no data.")
     layout = Layout(chosen, names, start, line, [record.fields for record in body], notes)
@@ -117,7 +120,7 @@ def find_layout(text: str, path: Path | str, sep: str | None, skip_rows: int, he
         layout.start, layout.line = start + found[0].end, body[0].line
     layout.header = _match_header(layout)
     if _is_units_row(layout.sample):
-        units = ", ".join(layout.sample[0])
+        units = ", ".join(filter(str.strip, layout.sample[0]))
         notes.append(f"Line {layout.line} holds units, not data, and was left out ({units}).")
         layout.sample = layout.sample[1:]
         layout.start, layout.line = start + body[0].end, body[1].line
@@ -139,7 +142,7 @@ def _preamble(text: str, skip_rows: int) -> tuple[int, int, str | None, list[str
     if skip_rows:
         for match in islice(LINE.finditer(text), skip_rows):
             start, line = match.end(), line + 1
-        notes.append(f"The first {skip_rows} lines were left out as asked.")
+        notes.append(f"The first {skip_rows} line{'s' * (skip_rows > 1)} left out as asked.")
     for match in LINE.finditer(text, start):
         raw = match[0]
         declared = re.match(r'"?sep=(.)"?[\s,;|]*$', raw, flags=re.IGNORECASE | re.DOTALL)
@@ -191,7 +194,12 @@ def _split_header(found: list[Record], header: bool) -> tuple[list[str], list[Re
 
 
 def _check_header(
-    names: list[str], path: Path | str, sep: str, declared_sep: str | None, has_header: bool
+    found: list[Record],
+    names: list[str],
+    path: Path | str,
+    sep: str,
+    declared_sep: str | None,
+    has_header: bool,
 ) -> None:
     if len(names) == 1:
         other = next((known for known in SEPARATORS if known != WHITESPACE and known in names[0]), None)
@@ -201,13 +209,22 @@ def _check_header(
                 f"its header holds {SEPARATORS[other]}, so give that with --sep."
             )
         raise ReadingError(
-            f"{path} has a single column ({names[0].strip()[:40]!r}): name its separator with --sep."
+            f"{path} has a single column ({names[0].strip()[:40]!r}): {_where_it_begins(found)}."
         )
     if has_header and all(looks_numeric(name) for name in names) and any("." in name for name in names):
         raise ReadingError(
             f"{path} has numbers where the column names should be ({', '.join(names[:3])}, ...): "
             "add a header line, or use --no-header to name them column_1, column_2, ..."
         )
+
+
+def _where_it_begins(found: list[Record]) -> str:
+    """Advise on a first line without separators: often it is a title over the table."""
+    for record in found:
+        line = ",".join(record.fields)
+        if any(line.count(sep) for sep in (",", ";", "\t", "|")):
+            return f"if the table begins on line {record.line}, use --skip-rows {record.line - 1}"
+    return "name its separator with --sep"
 
 
 def _match_header(layout: Layout) -> list[str]:
@@ -264,7 +281,9 @@ def check_widths(text: str, path: Path | str, layout: Layout) -> None:
     for record in records(text, layout.sep, layout.start, layout.line):
         if len(record.fields) != width:
             count = f"{len(record.fields)} field{'s' * (len(record.fields) != 1)}"
+            way = "correct the line, or see --skip-rows and --sep"
+            if any("\n" in value for value in record.fields):
+                way = "a quote that opens there does not close"
             raise ReadingError(
-                f"{path}, line {record.line}, has {count} where the header has {width}: correct the line"
-                " (--skip-rows N leaves out lines before the header, --sep gives the separator)."
+                f"{path}, line {record.line}, has {count} where the header has {width}: {way}."
             )

@@ -9,8 +9,22 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-MISSING_WORDS = {"NA", "na", "N/A", "n/a", "N.A.", "n.a.", "#N/A", "NULL", "null", "Null", "NaN", "nan", "NAN"}
-MISSING_CODES = frozenset(MISSING_WORDS | {"None", ".", "-", "--", "\u2013", "\u2014", "?"})
+MISSING_WORDS = {
+    "NA",
+    "na",
+    "N/A",
+    "n/a",
+    "N.A.",
+    "n.a.",
+    "#N/A",
+    "NULL",
+    "null",
+    "Null",
+    "NaN",
+    "nan",
+    "None",
+}
+MISSING_CODES = frozenset(MISSING_WORDS | {".", "-", "--", "\u2013", "\u2014", "?"})
 SPACES = "\u00a0\u2007\u2009\u202f"
 ALIKE = str.maketrans({"\u2212": "-", "\uff0d": "-", "\u2019": "'"} | dict.fromkeys(SPACES, " "))
 SIGNED = re.compile(r"([+-]?)(\D?) ?([+-]?)([0-9.,].*?) ?(\D?)")
@@ -166,6 +180,12 @@ def read_column(
     return column
 
 
+def mostly_numeric(text: pd.Series) -> bool:
+    """Whether more than half of what a column of text holds are numbers."""
+    present = text.dropna()
+    return len(present) > 0 and sum(looks_numeric(str(value)) for value in present) > len(present) / 2
+
+
 def obstacle(text: pd.Series) -> tuple[int, str] | None:
     """Find the first value that keeps a column from being numbers.
 
@@ -189,3 +209,30 @@ def obstacle(text: pd.Series) -> tuple[int, str] | None:
                 return position, token
             code = code or (position, token)
     return code
+
+
+def odd_one(text: pd.Series) -> tuple[int, str, str] | None:
+    """Find the first number of a column that is written unlike the first.
+
+    Parameters
+    ----------
+    text : Series
+        A column of numbers that no single style fits.
+
+    Returns
+    -------
+    tuple of int, str and str, or None
+        Its row position, the value, and the first number of the column.
+    """
+    first, fitting, sign = "", styles(), ""
+    for position, value in enumerate(text):
+        token = str(value).translate(ALIKE).strip()
+        if pd.isna(value) or not token or token in MISSING_CODES:
+            continue
+        body, its_sign = split_sign(token)
+        if not first:
+            first, sign = token, its_sign
+        fitting = [style for style in fitting if style.pattern.fullmatch(body)]
+        if not fitting or its_sign != sign:
+            return position, token, first
+    return None

@@ -137,7 +137,7 @@ def decode(data: bytes, path: str | Path, encoding: str | None) -> tuple[str, st
             "give the encoding it was saved in with --encoding."
         ) from error
     text = text.removeprefix("\ufeff")
-    if "\x00" in text[:HEAD]:
+    if re.search(r"[\x00-\x08]", text[:HEAD]):  # no table has control characters
         raise ReadingError(f"{path} is a binary file, not a table of text.")
     if "\n" not in text:  # line ends of an old Macintosh
         text = text.replace("\r", "\n")
@@ -203,4 +203,4 @@ def _is_western(sample: bytes) -> bool:
         return False  # unassigned in Windows-1252
     words = re.findall(rb"[A-Za-z\xc0-\xff]*[\xc0-\xff][A-Za-z\xc0-\xff]*", sample)
     foreign = [word for word in words if len(word) >= 3 and not re.search(rb"[A-Za-z]", word)]
-    return len(foreign) <= 0.2 * len(words)
+    return len(foreign) <= 0.5 * len(words)

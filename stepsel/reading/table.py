@@ -11,7 +11,7 @@ import pandas as pd
 from stepsel.reading.delimited import Numbers, finish, is_text, line_of, positions, read_delimited
 from stepsel.reading.errors import ReadingError, listed
 from stepsel.reading.layout import find_layout
-from stepsel.reading.numerals import MISSING_CODES, obstacle
+from stepsel.reading.numerals import MISSING_CODES, mostly_numeric, obstacle, odd_one
 from stepsel.reading.source import decode, load
 from stepsel.reading.tidy import leading_zeros, leftovers, missing_note, trim_names, unique_names
 from stepsel.reading.typed import read_sheet, read_typed
@@ -252,16 +252,17 @@ def _why_not_numeric(table: Table, name: str, column: pd.Series, role: str) -> s
         return f"{table.path}: {role} {name!r} holds {column.dtype} values, not numbers; {drop}."
     found = obstacle(column)
     if found is None:
-        what = "mixes ways to write numbers; set --decimal or --thousands, or"
-        return f"{table.path}: {role} {name!r} {what} {drop}."
+        odd = odd_one(column)
+        where = f" ({table.place(odd[0])} holds {odd[1]!r} after {odd[2]!r})" if odd else ""
+        return f"{table.path}: {role} {name!r} mixes ways to write numbers{where}; correct it, or {drop}."
     row, value = found
     shown = value if len(value) <= 40 else value[:37] + "..."
-    correct = "correct it"
-    if value in MISSING_CODES or not any(sign.isdigit() for sign in value):
-        correct = f"declare it missing with --na {_quoted(value)}" if len(value) <= 12 else correct
+    ways = ["correct it", drop] if mostly_numeric(column) else [drop]
+    if value in MISSING_CODES or (len(ways) > 1 and not any(sign.isdigit() for sign in value)):
+        ways[:-1] = [f"declare it missing with --na {_quoted(value)}"]
     return (
         f"{table.path}: {role} {name!r} is not numeric: {table.place(row)} holds {shown!r}; "
-        f"{correct}, or {drop}."
+        f"{', or '.join(ways)}."
     )
 
 

@@ -1,0 +1,105 @@
+"""The commands and their options; the work is in ``jobs``."""
+
+from types import SimpleNamespace
+from typing import Annotated
+
+import typer
+
+from stepsel.cli import options as opt
+from stepsel.cli.failures import Sentences
+
+app = typer.Typer(
+    cls=Sentences,
+    name="stepsel",
+    help="Stepwise regression: select the columns of a file that explain a target.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from stepsel import __version__
+
+        print(f"stepsel {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Stepwise regression: select the columns of a file that explain a target."""
+
+
+@app.command()
+def select(
+    file: opt.File,
+    target: opt.Target,
+    direction: opt.DirectionOption = opt.Direction.both,
+    criterion: opt.CriterionOption = opt.Criterion.aic,
+    family: opt.Family = "gaussian",
+    alpha_enter: opt.AlphaEnter = 0.05,
+    alpha_remove: opt.AlphaRemove = 0.10,
+    test_enter: opt.TestEnter = opt.Test.auto,
+    test_remove: opt.TestRemove = opt.Test.auto,
+    start: opt.Start = ["auto"],  # noqa: B006
+    max_terms: opt.MaxTerms = None,
+    max_steps: opt.MaxSteps = None,
+    no_intercept: opt.NoIntercept = False,
+    refits: opt.RefitsOption = opt.Refits.exact,
+    collinearity: opt.CollinearityOption = opt.Collinearity.warn,
+    vif_threshold: opt.VifThreshold = 10.0,
+    tolerance: opt.Tolerance = None,
+    hierarchy: opt.Hierarchy = "strong",
+    event: opt.Event = None,
+    verbose: opt.Verbose = 0,
+    keep: opt.Keep = [],  # noqa: B006
+    drop: opt.Drop = [],  # noqa: B006
+    group: opt.Group = [],  # noqa: B006
+    weights: opt.Weights = None,
+    weight_type: opt.WeightKind = opt.WeightType.frequency,
+    missing: opt.MissingRows = opt.Missing.raise_,
+    encoding: opt.Encoding = None,
+    sep: opt.Sep = None,
+    decimal: opt.Decimal = None,
+    thousands: opt.Thousands = None,
+    na: opt.Na = [],  # noqa: B006
+    sheet: opt.Sheet = None,
+    skip_rows: opt.SkipRows = 0,
+    no_header: opt.NoHeader = False,
+    trace: opt.Trace = None,
+    candidates: opt.Candidates = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Select the columns of FILE that explain --target, step by step."""
+    asked = SimpleNamespace(**locals())
+    from stepsel.cli.jobs import run_select  # here, so that --help and --version load nothing heavy
+
+    run_select(asked)
+
+
+@app.command()
+def vif(
+    file: opt.File,
+    target: opt.OptionalTarget = None,
+    drop: opt.Drop = [],  # noqa: B006
+    missing: opt.MissingRows = opt.Missing.raise_,
+    encoding: opt.Encoding = None,
+    sep: opt.Sep = None,
+    decimal: opt.Decimal = None,
+    thousands: opt.Thousands = None,
+    na: opt.Na = [],  # noqa: B006
+    sheet: opt.Sheet = None,
+    skip_rows: opt.SkipRows = 0,
+    no_header: opt.NoHeader = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Print the variance inflation factor of every column of FILE (--target left out)."""
+    asked = SimpleNamespace(**locals())
+    from stepsel.cli.jobs import run_vif
+
+    run_vif(asked)

@@ -1,0 +1,203 @@
+"""What the commands do: read the file, call the library, hand the result to ``output``."""
+
+import contextlib
+import sys
+import warnings
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+
+from stepsel.cli import output
+from stepsel.cli.names import column_names, groups, separator
+from stepsel.reading import ReadingError, Table, known_name, numeric_frame, read_table
+
+LABELLED = ("binomial", "cox")  # families whose target may hold labels rather than numbers
+
+
+def run_select(asked: SimpleNamespace) -> None:
+    """Run ``stepsel select``.
+
+    Parameters
+    ----------
+    asked : SimpleNamespace
+        The options of the command by name.
+    """
+    output.check_writable(asked.trace, asked.candidates)
+    with _progress("Reading", asked.verbose):
+        table = _table(asked)
+    parameters = _parameters(asked, table)
+    frame, y, weight = _data(table, asked)
+    with _progress(f"Selecting among {frame.shape[1]} columns, {len(frame)} rows", asked.verbose):
+        result, remarks = _select(parameters, frame, y, weight)
+    if asked.trace is not None:
+        result.trace.to_csv(asked.trace, index=False)
+    if asked.candidates is not None:
+        result.candidates.to_csv(asked.candidates, index=False)
+    if asked.as_json:
+        head = {"file": table.path, "target": y.name, "parameters": parameters}
+        tail = {"notes": table.notes, "warnings": remarks}
+        output.show_json(head | output.result_content(result) | tail)
+        return
+    output.show_result(
+        result,
+        f"{table.path}: {y.name} explained by {frame.shape[1]} candidate columns, "
+        f"{result.n_obs:g} observations ({asked.family}, {asked.direction}, {asked.criterion})",
+    )
+    output.show_notes(table.notes + remarks)
+
+
+def run_vif(asked: SimpleNamespace) -> None:
+    """Run ``stepsel vif``.
+
+    Parameters
+    ----------
+    asked : SimpleNamespace
+        The options of the command by name.
+    """
+    table = _table(asked)
+    frame = _candidates(table, asked.drop, [] if asked.target is None else [asked.target.strip()])
+    if asked.missing == "raise":
+        _refuse_missing(table, frame)
+    complete = frame.dropna()
+    notes = list(table.notes)
+    if len(complete) < len(frame):
+        notes.append(f"{len(frame) - len(complete)} of {len(frame)} rows with missing values were dropped.")
+    from stepsel import vif
+
+    with _caught() as remarks:
+        factors = vif(complete)
+    if asked.as_json:
+        output.show_json({"file": table.path, "vif": factors, "notes": notes, "warnings": remarks})
+        return
+    output.show_vif(factors, f"{table.path}: variance inflation factors, {len(complete)} rows")
+    output.show_notes(notes + remarks)
+
+
+def _table(asked: SimpleNamespace) -> Table:
+    return read_table(
+        asked.file,
+        target=asked.target,
+        encoding=asked.encoding,
+        sep=separator(asked.sep),
+        decimal=asked.decimal,
+        thousands=asked.thousands,
+        na=asked.na,
+        sheet=asked.sheet,
+        skip_rows=asked.skip_rows,
+        header=not asked.no_header,
+    )
+
+
+def _parameters(asked: SimpleNamespace, table: Table) -> dict[str, Any]:
+    """Translate the options into the parameters of the selector."""
+    columns = list(table.frame.columns)
+    parameters: dict[str, Any] = {
+        "direction": str(asked.direction),
+        "criterion": str(asked.criterion),
+        "family": asked.family,
+        "alpha_enter": asked.alpha_enter,
+        "alpha_remove": asked.alpha_remove,
+        "test_enter": str(asked.test_enter),
+        "test_remove": str(asked.test_remove),
+        "start": _start(asked.start, columns, table.path),
+        "keep": column_names(asked.keep, columns, table.path),
+        "groups": groups(asked.group, columns, table.path),
+        "max_terms": asked.max_terms,
+        "max_steps": asked.max_steps,
+        "fit_intercept": not asked.no_intercept,
+        "missing": str(asked.missing),
+        "candidates": str(asked.refits),
+        "collinearity": str(asked.collinearity),
+        "vif_threshold": asked.vif_threshold,
+        "weight_type": str(asked.weight_type),
+        "hierarchy": asked.hierarchy,
+        "event": asked.event,
+        "verbose": asked.verbose,
+    }
+    if asked.tolerance is not None:
+        parameters["tolerance"] = asked.tolerance
+    return parameters
+
+
+def _start(values: list[str], columns: list[str], path: str) -> str | list[str]:
+    if len(values) == 1 and values[0] in ("auto", "empty", "full"):
+        return values[0]
+    return column_names(values, columns, path)
+
+
+def _data(table: Table, asked: SimpleNamespace) -> tuple[pd.DataFrame, pd.Series, pd.Series | None]:
+    """Split a table into candidates, target and weights."""
+    target = asked.target.strip()
+    others, weight = [target], None
+    if asked.weights is not None:
+        name = known_name(asked.weights.strip(), table.frame.columns, table.path, "weights column")
+        weight = numeric_frame(table, [name], "weights column")[name]
+        others.append(name)
+    labelled = asked.family in LABELLED
+    y = table.frame[target] if labelled else numeric_frame(table, [target], "target")[target]
+    frame = _candidates(table, asked.drop, others)
+    if asked.missing == "raise":
+        _refuse_missing(table, table.frame[[*frame.columns, *others]])
+    return frame, y, weight
+
+
+def _candidates(table: Table, drop: list[str], others: list[str]) -> pd.DataFrame:
+    """Take the columns that may enter; every one has to be numeric."""
+    columns = list(table.frame.columns)
+    dropped = column_names(drop, columns, table.path)
+    for name in others:
+        if name in dropped:
+            raise ReadingError(f"Column {name!r} is used and cannot be dropped as well.")
+    names = [name for name in columns if name not in dropped and name not in others]
+    if not names:
+        raise ReadingError(f"{table.path} has no candidate columns left.")
+    return numeric_frame(table, names)
+
+
+def _refuse_missing(table: Table, frame: pd.DataFrame) -> None:
+    """Say where values are missing, and the way out in the words of the command line."""
+    counts = frame.isna().sum()
+    rows = int(frame.isna().any(axis=1).sum())
+    if rows:
+        where = ", ".join(f"{name} {count}" for name, count in counts[counts > 0].items())
+        raise ReadingError(
+            f"{table.path}: {rows} of {len(frame)} rows have missing values ({where}); "
+            "--missing drop uses the complete rows only, --drop NAME leaves a column out."
+        )
+
+
+def _select(
+    parameters: dict[str, Any], frame: pd.DataFrame, y: pd.Series, weight: pd.Series | None
+) -> tuple[Any, list[str]]:
+    """Fit the selector; what it warns of comes back as sentences."""
+    from stepsel import StepwiseSelector
+
+    with _caught() as remarks:
+        result = StepwiseSelector(**parameters).fit(frame, y, sample_weight=weight).result_
+    return result, remarks
+
+
+@contextlib.contextmanager
+def _caught() -> Iterator[list[str]]:
+    """Collect warnings as sentences, each once; what code prints goes to standard error."""
+    remarks: list[str] = []
+    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(sys.stderr):
+        warnings.simplefilter("always")
+        yield remarks
+    silent = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
+    told = [str(item.message) for item in caught if not issubclass(item.category, silent)]
+    remarks += dict.fromkeys(told)
+
+
+@contextlib.contextmanager
+def _progress(what: str, verbose: int) -> Iterator[None]:
+    """Show that a run is going on: on a terminal, and unless the steps themselves are printed."""
+    if verbose or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{what} ..."):
+        yield

@@ -1,0 +1,243 @@
+"""What a run says: tables for people, one JSON object for programs, notes on standard error."""
+
+import json
+import math
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from stepsel.reading import ReadingError
+
+TRACE = {  # column: header, format
+    "step": ("step", "d"),
+    "action": ("action", "s"),
+    "term": ("term", "s"),
+    "df": ("df", "d"),
+    "statistic": ("statistic", ".4g"),
+    "p_value": ("p", ".3g"),
+    "criterion": ("criterion", ".4f"),
+    "n_params": ("params", "d"),
+    "r2": ("R2", "z.4f"),  # z: no minus before zero
+    "max_vif": ("max VIF", ".4g"),
+}
+MODEL = {
+    "term": ("term", "s"),
+    "estimate": ("estimate", ".6g"),
+    "std_error": ("std. error", ".4g"),
+    "statistic": ("t", ".4g"),
+    "p_value": ("p", ".3g"),
+    "conf_low": ("95 % low", ".6g"),
+    "conf_high": ("95 % high", ".6g"),
+}
+VIF = {
+    "term": ("term", "s"),
+    "df": ("df", "d"),
+    "gvif": ("GVIF", ".4g"),
+    "vif": ("VIF", ".4g"),
+    "tolerance": ("tolerance", ".4g"),
+}
+
+
+def standard_output() -> Console:
+    """Open standard output for people; into a file or a pipe nothing is coloured, folded or cut."""
+    width = None if sys.stdout.isatty() else 100_000
+    # Names are data: neither [brackets] nor :colons: in them are markup.
+    return Console(file=sys.stdout, width=width, markup=False, emoji=False, highlight=False)
+
+
+def show_notes(sentences: Iterable[str]) -> None:
+    """Print notes on standard error, one a line.
+
+    Parameters
+    ----------
+    sentences : iterable of str
+        What to say.
+    """
+    for sentence in sentences:
+        print(f"note: {' '.join(sentence.split())}", file=sys.stderr)
+
+
+def table(frame: pd.DataFrame, layout: dict[str, tuple[str, str]]) -> Table:
+    """Lay a frame out for the terminal.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows.
+    layout : dict
+        Column of the frame to header and format; columns that hold nothing are left out.
+
+    Returns
+    -------
+    rich.table.Table
+        Ready to print.
+    """
+    result = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    cells = []
+    for name, (header, spec) in layout.items():
+        if name not in frame:
+            continue
+        texts = [_cell(value, spec) for value in frame[name]]
+        if any(texts):
+            words = spec == "s"
+            result.add_column(
+                header, justify="left" if words else "right", overflow="fold", no_wrap=not words
+            )
+            cells.append(texts)
+    for row in zip(*cells, strict=True):
+        result.add_row(*row)
+    return result
+
+
+def _cell(value: Any, spec: str) -> str:
+    if value is None or (not isinstance(value, str) and pd.isna(value)):
+        return ""
+    if spec == "s":
+        return str(value)
+    if spec == "d":
+        return f"{value:g}"
+    return format(float(value), spec)
+
+
+def show_result(result: Any, title: str) -> None:
+    """Print the trace, the final model, its collinearity and why the search ended.
+
+    Parameters
+    ----------
+    result : StepwiseResult
+        A finished selection.
+    title : str
+        The data and the search in one line.
+    """
+    console = standard_output()
+    console.print(title, end="\n\n")
+    criterion = str(result.trace.attrs.get("criterion", "criterion"))
+    layout = TRACE | {"criterion": (criterion, TRACE["criterion"][1])}
+    if criterion == "pvalue":
+        layout.pop("criterion")
+    console.print("Steps", table(result.trace, layout), sep="\n")
+    console.print("Final model", table(result.tidy(), MODEL), sep="\n")
+    collinearity = result.collinearity
+    if len(collinearity):
+        console.print("Collinearity", table(collinearity, vif_layout(collinearity)), sep="\n")
+    count = len(result.selected)
+    chosen = ", ".join(map(str, result.selected)) if count else "none: the model is the intercept only"
+    if not count and result.tidy().empty:
+        chosen = "none: the model is empty"
+    console.print(f"Selected ({count}): {chosen}.")
+    console.print(str(result.stop_reason))
+    sys.stdout.flush()
+
+
+def show_vif(factors: pd.DataFrame, title: str) -> None:
+    """Print variance inflation factors.
+
+    Parameters
+    ----------
+    factors : DataFrame
+        As ``stepsel.vif`` returns them.
+    title : str
+        The data in one line.
+    """
+    standard_output().print(title, table(factors, vif_layout(factors)), sep="\n")
+    sys.stdout.flush()
+
+
+def vif_layout(frame: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Choose the columns of a collinearity table: without groups GVIF and VIF are the same.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The collinearity table.
+
+    Returns
+    -------
+    dict
+        Column to header and format.
+    """
+    single = "df" in frame and (frame["df"] == 1).all()
+    return {name: how for name, how in VIF.items() if not (single and name in ("df", "gvif"))}
+
+
+def show_json(content: dict[str, Any]) -> None:
+    """Print one strict JSON object: a missing number is null, an infinite one a string.
+
+    Parameters
+    ----------
+    content : dict
+        May hold frames and numpy values.
+    """
+    print(json.dumps(_plain(content), allow_nan=False, ensure_ascii=False, indent=2))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, pd.DataFrame):
+        return [_plain(row) for row in value.to_dict(orient="records")]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if value is None or value is pd.NA or value is pd.NaT:
+        return None
+    return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+def result_content(result: Any) -> dict[str, Any]:
+    """Collect a finished selection for JSON.
+
+    Parameters
+    ----------
+    result : StepwiseResult
+        A finished selection.
+
+    Returns
+    -------
+    dict
+        Selected terms, tables, counts and the reason the search ended.
+    """
+    glance = result.glance().to_dict(orient="records")
+    return {
+        "selected": [str(term) for term in result.selected],
+        "stop_reason": str(result.stop_reason),
+        "n_obs": result.n_obs,
+        "n_dropped": result.n_dropped,
+        "criterion": result.trace.attrs.get("criterion"),
+        "trace": result.trace,
+        "coefficients": result.tidy(),
+        "glance": glance[0] if glance else {},
+        "collinearity": result.collinearity,
+    }
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Find out before a long run whether its tables can be written.
+
+    Parameters
+    ----------
+    *paths : Path or None
+        The files to write.
+
+    Raises
+    ------
+    ReadingError
+        A path is a folder, or its folder is missing.
+    """
+    for path in paths:
+        if path is not None and path.is_dir():
+            raise ReadingError(f"{path} is a folder; give the name of a file to write.")
+        if path is not None and not path.absolute().parent.is_dir():
+            raise ReadingError(
+                f"The folder {path.absolute().parent} does not exist, so {path} cannot be written."
+            )

@@ -1,0 +1,146 @@
+"""What a user is told about the data: constant, aliased and correlated terms, perfect fits, dropped rows."""
+
+import warnings
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from stepsel.core import collinearity
+from stepsel.core.fits import FloatArray, Status
+from stepsel.core.linear import LinearEngine
+from stepsel.core.search import Path
+from stepsel.core.terms import BoolArray, IntArray, Terms
+from stepsel.exceptions import (
+    CollinearityError,
+    CollinearityWarning,
+    ConstantColumnWarning,
+    IncompleteSearchWarning,
+    MissingRowsWarning,
+    PerfectFitWarning,
+)
+
+# Belsley, Kuh and Welsch (1980) call a condition index above 30 a sign of strong dependence.
+LARGE_CONDITION_INDEX = 30.0
+_LISTED = 8
+
+
+def listing(items: Sequence[object]) -> str:
+    """Return a few items as text, with the number of those left out."""
+    more = len(items) - _LISTED
+    return ", ".join(map(str, items[:_LISTED])) + (f" and {more} more" if more > 0 else "")
+
+
+def of_data(n_dropped: int, n_rows: int, labels: Sequence[Hashable], constant: BoolArray) -> None:
+    """Warn of dropped rows and constant columns, each once."""
+    if n_dropped:
+        warnings.warn(
+            f"{n_dropped} of {n_rows} rows have missing values and were dropped; every model is fitted to the other "
+            f"{n_rows - n_dropped} rows.",
+            MissingRowsWarning,
+            stacklevel=4,
+        )
+    if constant.any():
+        names = [labels[at] for at in np.flatnonzero(constant)]
+        warnings.warn(
+            f"constant columns are never entered: {listing(names)}.", ConstantColumnWarning, stacklevel=4
+        )
+
+
+def of_fit(engine: LinearEngine, path: Path, y_name: Hashable) -> None:
+    """Warn of a perfect fit and of a search that was cut short."""
+    if engine.perfect:
+        if path.steps[0].active.any() or len(path.steps) > 1:
+            text = "the residuals are rounding noise: look for a copy of the response among the columns."
+        else:
+            text = "the response does not vary: there is nothing to explain."
+        warnings.warn(f"perfect fit of {y_name!r}: {text}", PerfectFitWarning, stacklevel=4)
+    if path.failed:
+        warnings.warn(path.stop_reason, IncompleteSearchWarning, stacklevel=4)
+
+
+def of_collinearity(
+    engine: LinearEngine, path: Path, terms: Terms, threshold: float, how: str, selected: FloatArray, indices: FloatArray
+) -> None:
+    """Warn of, or refuse, aliased candidates, correlated candidates, and correlated selected terms.
+
+    Parameters
+    ----------
+    engine : LinearEngine
+    path : Path
+    terms : Terms
+    threshold : float
+        Variance inflation factors above it are named.
+    how : {"warn", "raise"}
+    selected : float array
+        Variance inflation factor, in one dimension, of every selected term.
+    indices : float array
+        Condition indices of the final model.
+    """
+    sentences = [
+        *_aliased(engine, path, terms),
+        *_correlated_candidates(engine, terms, threshold),
+        *_correlated_selection(path.steps[-1].active, terms, threshold, selected, indices),
+    ]
+    if not sentences:
+        return
+    if how == "raise":
+        raise CollinearityError(" ".join(sentences))
+    for sentence in sentences:
+        warnings.warn(sentence, CollinearityWarning, stacklevel=4)
+
+
+def _aliased(engine: LinearEngine, path: Path, terms: Terms) -> list[str]:
+    final = np.flatnonzero(path.steps[-1].active)
+    aliased: list[int] = [int(at) for at in np.flatnonzero(path.left_out & ~path.steps[-1].active)]
+    if path.last is not None:
+        aliased += path.last.term[path.last.status == Status.aliased].tolist()
+    repeats = []
+    for term in sorted(set(aliased)):
+        partners = engine.aliasing(term, final) or engine.aliasing(term, np.flatnonzero(path.steps[0].active))
+        repeats.append(f"{terms.names[term]} (with {listing([terms.names[at] for at in partners])})")
+    if not repeats:
+        return []
+    return [f"terms that repeat others exactly and were left out: {listing(repeats)}."]
+
+
+def candidate_inflation(engine: LinearEngine) -> FloatArray | None:
+    """Return the variance inflation factor of every column among all candidates; None where columns outnumber rows."""
+    usable = np.flatnonzero(~engine.scale.constant)
+    if engine.data.wide or len(usable) >= engine.n_obs - 1 or len(usable) < 2:
+        return None
+    result = np.ones(len(engine.scale.constant))
+    inside = engine.correlation if len(usable) == len(result) else engine.correlation[np.ix_(usable, usable)]
+    fast = collinearity.inflation_of_correlation(inside)
+    result[usable] = collinearity.inflation(engine.unit_columns(usable)) if fast is None else fast
+    return result
+
+
+def _correlated_candidates(engine: LinearEngine, terms: Terms, threshold: float) -> list[str]:
+    inflation = candidate_inflation(engine)
+    if inflation is None:
+        return []
+    largest = np.array([inflation[terms.columns(at)].max(initial=1.0) if single else 1.0
+                        for at, single in enumerate(terms.sizes == 1)])
+    return _named(largest, np.arange(len(terms)), terms, threshold,
+                  "candidates are strongly correlated, so that which of them is chosen is unstable")
+
+
+def _correlated_selection(
+    active: BoolArray, terms: Terms, threshold: float, selected: FloatArray, indices: FloatArray
+) -> list[str]:
+    sentences = _named(selected, np.flatnonzero(active), terms, threshold,
+                       "selected terms are strongly correlated, so that their coefficients are uncertain")
+    if len(indices) and indices[-1] > LARGE_CONDITION_INDEX:
+        sentences.append(
+            f"the largest condition index of the selected model is {indices[-1]:.3g} (above {LARGE_CONDITION_INDEX:g})."
+        )
+    return sentences
+
+
+def _named(inflation: FloatArray, members: IntArray, terms: Terms, threshold: float, what: str) -> list[str]:
+    above = np.flatnonzero(inflation > threshold)
+    if not len(above):
+        return []
+    above = above[np.argsort(-inflation[above], kind="stable")]
+    names = [f"{terms.names[members[at]]} ({inflation[at]:.4g})" for at in above]
+    return [f"{what}; VIF above {threshold:g}: {listing(names)}."]

@@ -1,0 +1,372 @@
+"""StepwiseResult: the trace, the candidates and the final model of one selection."""
+
+import html
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from stepsel import trace
+from stepsel.core import collinearity
+from stepsel.core.criteria import Criterion, PartialF
+from stepsel.core.fits import Fit, FloatArray
+from stepsel.core.linear import LinearEngine
+from stepsel.core.linear_data import LinearData
+from stepsel.core.refit import LeastSquares, least_squares
+from stepsel.core.search import Path
+from stepsel.core.terms import Terms
+from stepsel.design import Design, is_frame, numeric_matrix
+from stepsel.final import statsmodels_results
+from stepsel.settings import Settings
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Criterion, tests and null model, as the tables need them; see `stepsel.trace.Measures`."""
+
+    criterion: Criterion | None
+    test_enter: PartialF
+    test_remove: PartialF
+    n_obs: float
+    null_deviance: float
+    intercept: bool
+
+
+class StepwiseResult:
+    """What a stepwise selection found, and how it got there.
+
+    Made by :class:`stepsel.StepwiseSelector`. Tables and the final model are built when they are first asked for,
+    from the data that were passed to ``fit``, which are held by reference until then.
+
+    Attributes
+    ----------
+    selected : list
+        The selected terms, in input order.
+    stop_reason : str
+        Why the search ended, in one sentence.
+    n_obs : float
+        Observations: rows, or the sum of frequency weights.
+    n_dropped : int
+        Rows that were dropped because of missing values.
+    trace : DataFrame
+        One row a step: ``step, action, term, df, statistic, p_value, criterion, n_terms, n_params, deviance,
+        log_likelihood, aic, bic, r2, adj_r2, condition_number, max_vif``; row 0 is the start model. ``attrs`` holds
+        the criterion's name, the tests, n_obs, n_dropped and the stop reason.
+    candidates : DataFrame
+        Every move that was looked at: ``step, move, term, df, statistic, p_value, criterion, tolerance, status``.
+    collinearity : DataFrame
+        ``term, df, gvif, vif, tolerance`` of every selected term; ``attrs["condition_indices"]``.
+    model : statsmodels results
+        The final model: OLS, WLS with analytic weights, Gaussian GLM with frequency weights.
+    """
+
+    def __init__(
+        self,
+        *,
+        design: Design,
+        settings: Settings,
+        engine: LinearEngine,
+        terms: Terms,
+        path: Path,
+        measures: Measures,
+    ) -> None:
+        final = path.steps[-1]
+        self._settings, self._terms, self._path, self._measures = settings, terms, path, measures
+        self._engine: LinearEngine | None = engine
+        self._labels, self._y_name = design.labels, design.y_name
+        self._constant = engine.constant
+        self._chosen = engine.model_columns()
+        self._data: LinearData | None = engine.data
+        self._means = engine.scale.mean[self._chosen]
+        self.selected: list[Hashable] = [terms.names[at] for at in np.flatnonzero(final.active)]
+        self.selected_columns = np.sort(terms.columns_of(np.flatnonzero(final.active)))
+        self.stop_reason = path.stop_reason
+        self.n_obs = engine.n_obs if engine.n_obs % 1 else int(engine.n_obs)
+        self.n_dropped = design.n_dropped
+
+    # Tables -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def trace(self) -> pd.DataFrame:  # noqa: D102 (documented as attributes of the class)
+        conditions = [self._step_collinearity(at) for at in range(len(self._path.steps))]
+        return trace.trace_table(self._path, self._terms, self._measures, conditions, self._attrs())
+
+    @cached_property
+    def candidates(self) -> pd.DataFrame:  # noqa: D102
+        table = trace.candidates_table(
+            self._path, self._terms, self._measures, self._constant, removes=self._settings.removes
+        )
+        table.attrs.update(self._attrs())
+        return table
+
+    @cached_property
+    def collinearity(self) -> pd.DataFrame:  # noqa: D102
+        active = self._path.steps[-1].active
+        gvif, df, indices = self._engine_or_fail().collinearity(np.flatnonzero(active))
+        return trace.collinearity_table(self._terms, active, gvif, df, indices)
+
+    def _step_collinearity(self, at: int) -> tuple[float, float]:
+        return self._engine_or_fail().collinearity_summary(np.flatnonzero(self._path.steps[at].active))
+
+    def _engine_or_fail(self) -> LinearEngine:
+        if self._engine is None:
+            raise RuntimeError("this table was not built before the result was pickled.")
+        return self._engine
+
+    def _attrs(self) -> dict[str, Any]:
+        names = {"test_enter": self._measures.test_enter.name, "test_remove": self._measures.test_remove.name}
+        return {
+            "criterion": self._settings.criterion,
+            "direction": self._settings.direction,
+            "family": self._settings.family,
+            **names,
+            "n_obs": self.n_obs,
+            "n_dropped": self.n_dropped,
+            "stop_reason": self.stop_reason,
+        }
+
+    # The final model --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _selected_data(self) -> LinearData:
+        """The data of the selected columns, checked to be those that the selection saw."""
+        data = self._data
+        if data is None:
+            raise RuntimeError("the data are gone.")
+        part = LinearData(
+            data.X[:, self._chosen], data.y, data.weights, data.n_obs, data.intercept, data.log_weights
+        )
+        if data.intercept and part.X.shape[1]:
+            weights = np.ones(len(data.y)) if data.weights is None else data.weights
+            means = weights @ part.X / weights.sum()
+            spread = np.abs(part.X).max(axis=0) + np.abs(self._means)
+            if (np.abs(means - self._means) > 1e-6 * spread).any():
+                raise RuntimeError("the data were changed in place since the selection: fit again.")
+        return part
+
+    @cached_property
+    def _fit(self) -> LeastSquares:
+        data = self._selected_data
+        return least_squares(data.X, data.y, data.weights, intercept=data.intercept)
+
+    @cached_property
+    def model(self) -> Any:  # noqa: D102
+        return statsmodels_results(
+            self._selected_data,
+            self._fit,
+            [self._labels[at] for at in self._chosen],
+            self._y_name,
+            frequency=self._settings.weight_type == "frequency",
+        )
+
+    @property
+    def final(self) -> Fit:
+        """The final model as the engine fitted it."""
+        return self._path.steps[-1].fit
+
+    @property
+    def intercept(self) -> float:
+        """The intercept; 0 without one."""
+        return float(self._fit.params[0]) if self._settings.fit_intercept else 0.0
+
+    @property
+    def coefficients(self) -> pd.Series:
+        """Coefficient of every selected column, in input order; NaN for a column aliased within its term."""
+        slopes = self._fit.params[int(self._settings.fit_intercept) :]
+        found = dict(zip(self._chosen.tolist(), slopes, strict=True))
+        values = [found.get(at, np.nan) for at in self.selected_columns.tolist()]
+        index = pd.Index([self._labels[at] for at in self.selected_columns], dtype=object, tupleize_cols=False)
+        return pd.Series(values, index=index, dtype=float)
+
+    def predict(self, X: Any) -> FloatArray:
+        """Predict the response from new data.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            A DataFrame with at least the selected columns, or an array with all columns of the input.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+
+        Raises
+        ------
+        ValueError
+            If a selected column is missing or holds anything but numbers.
+        """
+        names = [self._labels[at] for at in self._chosen]
+        if is_frame(X):
+            absent = [name for name in names if name not in list(X.columns)]
+            if absent:
+                raise ValueError(f"X lacks the selected column {absent[0]!r}.")
+            matrix = numeric_matrix(X[names])[0] if names else np.empty((len(X), 0))
+        else:
+            X = np.asarray(X)
+            if X.ndim != 2 or X.shape[1] != len(self._labels):
+                raise ValueError(f"X has shape {X.shape}: give all {len(self._labels)} columns of the input.")
+            matrix = numeric_matrix(X[:, self._chosen])[0]
+        slopes = self._fit.params[int(self._settings.fit_intercept) :]
+        return np.asarray(matrix, dtype=float) @ slopes + self.intercept
+
+    def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
+        """Return one row a coefficient.
+
+        Parameters
+        ----------
+        conf_level : float
+            Of the confidence limits.
+
+        Returns
+        -------
+        DataFrame
+            ``term, estimate, std_error, statistic, p_value, conf_low, conf_high``. The p-values and limits are
+            those of the final model as if it had been chosen beforehand: they are not adjusted for the selection.
+
+        Raises
+        ------
+        ValueError
+            If ``conf_level`` is not between 0 and 1.
+        """
+        if not 0 < conf_level < 1:
+            raise ValueError(f"conf_level is {conf_level!r}: give a number between 0 and 1.")
+        fit, df_resid = self._fit, self.final.df_resid
+        error = np.sqrt(fit.rss / df_resid * fit.covariance.diagonal())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            statistic = fit.params / error
+        margin = stats.t.ppf((1 + conf_level) / 2, df_resid) * error
+        names: list[Hashable] = ["(Intercept)"] * int(self._settings.fit_intercept)
+        names += [self._labels[at] for at in self._chosen]
+        return pd.DataFrame(
+            {
+                "term": pd.Series(names, dtype=object),
+                "estimate": fit.params,
+                "std_error": error,
+                "statistic": statistic,
+                "p_value": 2 * stats.t.sf(np.abs(statistic), df_resid),
+                "conf_low": fit.params - margin,
+                "conf_high": fit.params + margin,
+            }
+        )
+
+    def glance(self) -> pd.DataFrame:
+        """Return one row that describes the final model.
+
+        Returns
+        -------
+        DataFrame
+            ``n_obs, n_dropped, n_candidates, n_terms, n_params, df_resid, r2, adj_r2, sigma, f_statistic,
+            f_p_value, log_likelihood, aic, bic, deviance, max_vif, condition_number, stop_reason``.
+        """
+        fit, measures = self.final, self._measures
+        r2, adj_r2 = trace.r_squared(fit, measures)
+        df_model = fit.n_params - int(measures.intercept)
+        f_statistic = f_p_value = np.nan
+        if df_model and fit.deviance > 0:
+            f_statistic = (measures.null_deviance - fit.deviance) / df_model / (fit.deviance / fit.df_resid)
+            f_p_value = float(stats.f.sf(f_statistic, df_model, fit.df_resid))
+        vif = self.collinearity["vif"]
+        indices = self.collinearity.attrs["condition_indices"]
+        return pd.DataFrame(
+            {
+                "n_obs": [self.n_obs],
+                "n_dropped": self.n_dropped,
+                "n_candidates": len(self._terms),
+                "n_terms": len(self.selected),
+                "n_params": fit.n_params,
+                "df_resid": fit.df_resid,
+                "r2": r2,
+                "adj_r2": adj_r2,
+                "sigma": np.sqrt(fit.deviance / fit.df_resid),
+                "f_statistic": f_statistic,
+                "f_p_value": f_p_value,
+                "log_likelihood": fit.log_likelihood,
+                "aic": -2 * fit.log_likelihood + 2 * fit.n_params,
+                "bic": -2 * fit.log_likelihood + np.log(measures.n_obs) * fit.n_params,
+                "deviance": fit.deviance,
+                "max_vif": vif.max() if len(vif) else np.nan,
+                "condition_number": indices[-1] if indices else np.nan,
+                "stop_reason": self.stop_reason,
+            }
+        )
+
+    # Text -------------------------------------------------------------------------------------------------------
+
+    def _sections(self) -> list[tuple[str, pd.DataFrame]]:
+        steps = self.trace[["step", "action", "term", "df", "statistic", "p_value", "criterion", "n_params", "r2"]]
+        steps = steps.assign(term=[_shown(term) for term in steps["term"]])
+        coefficients = self.tidy().assign(term=[_shown(term) for term in self.tidy()["term"]])
+        coefficients = coefficients.rename(columns={"p_value": "p_value (not adjusted for selection)"})
+        sections = [(self._heading(), steps), ("Final model", coefficients)]
+        if self.selected:
+            table = self.collinearity
+            sections.append(("Collinearity", table.assign(term=[_shown(term) for term in table["term"]])))
+        return sections
+
+    def _heading(self) -> str:
+        settings = self._settings
+        return f"Stepwise selection of {self._y_name}: {settings.direction}, {settings.criterion}"
+
+    def _facts(self) -> str:
+        chosen = ", ".join(_shown(name) for name in self.selected) or "none (intercept only)"
+        dropped = f" ({self.n_dropped} rows with missing values dropped)" if self.n_dropped else ""
+        share = len(self._terms) / float(self.n_obs)
+        return (
+            f"Selected: {chosen}. {self.stop_reason} {self.n_obs} observations{dropped}, {len(self._terms)} candidate "
+            f"terms ({share:.2g} per observation). Selection makes p-values and intervals too optimistic."
+        )
+
+    def summary(self) -> "Summary":
+        """Return the trace, the final model and its collinearity as text (and as HTML in a notebook)."""
+        return Summary(self._sections(), self._facts())
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(_shown(name) for name in self.selected[:10]) or "no term"
+        more = f" and {len(self.selected) - 10} more" if len(self.selected) > 10 else ""
+        return f"<StepwiseResult: {chosen}{more} of {len(self._terms)} candidates>"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Build the tables and keep the selected columns only: a pickle does not carry the whole input."""
+        self.trace, self.candidates, self.collinearity, self._selected_data  # noqa: B018 (build them)
+        return {**self.__dict__, "_engine": None, "_data": None}
+
+
+def _shown(name: Hashable) -> str:
+    return "" if name is None else str(name)
+
+
+class Summary:
+    """A printable summary."""
+
+    def __init__(self, sections: list[tuple[str, pd.DataFrame]], facts: str) -> None:
+        self._sections, self._facts = sections, facts
+
+    def __str__(self) -> str:
+        parts = [f"{title}\n{_text(table)}" for title, table in self._sections]
+        return "\n\n".join([*parts, self._facts])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        parts = [
+            f"<h4>{html.escape(title)}</h4>"
+            + table.to_html(index=False, float_format=_number, na_rep="", border=0, escape=True)
+            for title, table in self._sections
+        ]
+        return "\n".join([*parts, f"<p>{html.escape(self._facts)}</p>"])
+
+
+def _text(table: pd.DataFrame) -> str:
+    with pd.option_context("display.width", 200, "display.max_columns", None, "display.max_rows", None):
+        return table.to_string(index=False, float_format=_number, na_rep="")
+
+
+def _number(value: float) -> str:
+    return f"{value:.5g}"

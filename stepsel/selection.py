@@ -1,0 +1,203 @@
+"""One selection: design and settings -> engine, search -> result. Every public face ends here."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from stepsel import notices
+from stepsel.core.criteria import AdjustedR2, Criterion, MallowsCp, PartialF, information_criterion
+from stepsel.core.fits import Fit
+from stepsel.core.linear import LinearEngine
+from stepsel.core.search import InformationPolicy, Policy, PValuePolicy, Step, search
+from stepsel.core.terms import BoolArray, Terms
+from stepsel.design import Design, build_terms, check_finite, find, linear_data, names_in
+from stepsel.result import Measures, StepwiseResult
+from stepsel.settings import Settings
+
+_controller: ThreadpoolController | None = None
+
+
+def one_blas_thread() -> Any:
+    """Return a context in which BLAS uses one thread.
+
+    Two threads on the small matrices of a step are slower than one, and the result must not depend on their number.
+    """
+    global _controller
+    if _controller is None:  # looking for the loaded libraries takes milliseconds: once
+        _controller = ThreadpoolController()
+    return _controller.limit(limits=1, user_api="blas")
+
+
+def select(design: Design, settings: Settings, *, labelled: bool) -> StepwiseResult:
+    """Run one selection.
+
+    Parameters
+    ----------
+    design : Design
+    settings : Settings
+    labelled : bool
+        Whether the columns have labels of their own; without, they may be named by position.
+
+    Returns
+    -------
+    StepwiseResult
+
+    Raises
+    ------
+    ValueError
+        If the data or the settings cannot be honoured, in one sentence.
+    CollinearityError
+        If ``settings.collinearity`` is "raise" and terms are aliased or strongly correlated.
+    """
+    terms = build_terms(design.labels, settings.groups, settings.keep, positions=not labelled)
+    wanted = _start(terms, settings, positions=not labelled)
+    n_rows = len(design.y)
+    with one_blas_thread():
+        design, engine = _engine(design, terms, settings)
+        notices.of_data(design.n_dropped, n_rows, design.labels, engine.scale.constant)
+        _check_size(engine, terms, wanted, settings)
+        measures = _measures(engine, settings)
+        path = search(
+            engine,
+            terms,
+            _policy(measures, settings),
+            wanted,
+            adds=settings.adds,
+            removes=settings.removes,
+            max_terms=settings.max_terms,
+            max_steps=settings.max_steps,
+            on_step=_reporter(terms, measures, settings) if settings.verbose else None,
+        )
+        result = StepwiseResult(
+            design=design, settings=settings, engine=engine, terms=terms, path=path, measures=measures
+        )
+        notices.of_fit(engine, path, design.y_name)
+        if settings.collinearity != "ignore":
+            gvif, df, indices = engine.collinearity(np.flatnonzero(path.steps[-1].active))
+            vif = gvif ** (1 / np.maximum(df, 1))
+            notices.of_collinearity(engine, path, terms, settings.vif_threshold, settings.collinearity, vif, indices)
+    return result
+
+
+def _engine(design: Design, terms: Terms, settings: Settings) -> tuple[Design, LinearEngine]:
+    """Return the engine on the complete rows. Whether there are gaps shows in its cross-products."""
+
+    def make(design: Design) -> LinearEngine:
+        data = linear_data(design, intercept=settings.fit_intercept, weight_type=settings.weight_type)
+        return LinearEngine(
+            data, terms, tolerance=settings.tolerance, adds=settings.adds, removes=settings.removes
+        )
+
+    engine = make(design)
+    if not engine.scale.finite:
+        design = check_finite(design, missing=settings.missing)
+        engine = make(design)
+    unusable = engine.scale.out_of_range
+    if unusable.any():
+        raise ValueError(
+            f"column {design.labels[int(np.argmax(unusable))]!r} holds values whose squares leave the range of double "
+            "precision: express it in other units."
+        )
+    if not engine.scale.finite:
+        raise ValueError(
+            f"response {design.y_name!r} holds values whose squares leave the range of double precision: express it in "
+            "other units."
+        )
+    return design, engine
+
+
+def _start(terms: Terms, settings: Settings, *, positions: bool) -> BoolArray:
+    start: Any = settings.start
+    if isinstance(start, str) and start == "auto":
+        start = "full" if settings.direction == "backward" else "empty"
+    if isinstance(start, str) and start in ("full", "empty"):
+        return np.full(len(terms), start == "full") | terms.kept
+    wanted = terms.kept.copy()
+    place: dict[Hashable, int] = {name: at for at, name in enumerate(terms.names)}
+    for name in names_in(start):
+        wanted[find(name, place, positions, "start")] = True
+    return wanted
+
+
+def _check_size(engine: LinearEngine, terms: Terms, wanted: BoolArray, settings: Settings) -> None:
+    """Refuse what no model could be fitted to."""
+    n, intercept = engine.n_obs, int(settings.fit_intercept)
+    kept = int(terms.sizes[terms.kept].sum())
+    if settings.max_terms is not None and terms.kept.sum() > settings.max_terms:
+        raise ValueError(f"keep lists {terms.kept.sum()} terms, more than max_terms={settings.max_terms}.")
+    if n - intercept - kept < 2:
+        hint = ""
+        if settings.weight_type == "frequency" and engine.data.weights is not None:
+            hint = ' (the sum of sample_weight; weights that are no counts are weight_type="analytic")'
+        raise ValueError(
+            f"n_samples={n:g}{hint} is too few: with {intercept + kept} parameters always in the model, at least "
+            f"{intercept + kept + 2} observations are needed to test a candidate."
+        )
+    n_start = int(engine.terms.sizes[wanted].sum())
+    if n - intercept - n_start < 1:
+        raise ValueError(
+            f"the start model has {n_start} columns{' and an intercept' if intercept else ''} but there are only "
+            f'{n:g} observations: use direction="forward" or start="empty".'
+        )
+    if settings.criterion == "aicc" and n - intercept - n_start - 2 <= 0:
+        raise ValueError(
+            f"AICc is not defined for a start model with {n_start} columns on {n:g} observations: use "
+            'direction="forward", start="empty" or another criterion.'
+        )
+
+
+def _measures(engine: LinearEngine, settings: Settings) -> Measures:
+    test = PartialF()
+    return Measures(
+        criterion=_criterion(engine, settings),
+        test_enter=test,
+        test_remove=test,
+        n_obs=engine.n_obs,
+        null_deviance=engine.scale.ssy,
+        intercept=settings.fit_intercept,
+    )
+
+
+def _criterion(engine: LinearEngine, settings: Settings) -> Criterion | None:
+    n, intercept = engine.n_obs, int(settings.fit_intercept)
+    if settings.criterion == "pvalue":
+        return None
+    if settings.criterion == "adj_r2":
+        return AdjustedR2(max(engine.scale.ssy, float(np.finfo(float).tiny)) / (n - intercept), n)
+    if settings.criterion == "cp":
+        return MallowsCp(_full_mean_square(engine, settings), n)
+    return information_criterion(settings.criterion, n)
+
+
+def _full_mean_square(engine: LinearEngine, settings: Settings) -> float:
+    n, p = engine.n_obs, int(engine.terms.sizes.sum())
+    if n - p - int(settings.fit_intercept) < 1 or engine.data.wide:
+        raise ValueError(
+            f"Cp needs the full model, which {n:g} observations cannot fit with {p} columns: use another criterion."
+        )
+    full: Fit = engine.full_fit()
+    return full.deviance / full.df_resid
+
+
+def _policy(measures: Measures, settings: Settings) -> Policy:
+    if measures.criterion is not None:
+        return InformationPolicy(measures.criterion)
+    return PValuePolicy(settings.alpha_enter, settings.alpha_remove, measures.test_enter, measures.test_remove)
+
+
+def _reporter(terms: Terms, measures: Measures, settings: Settings) -> Any:
+    """Return a callback that prints every step."""
+    numbers = iter(range(10**9))
+
+    def report(step: Step) -> None:
+        what = "start"
+        if step.moves is not None and step.chosen is not None:
+            adding = step.chosen >= step.moves.n_removals
+            what = f"{'add' if adding else 'remove'} {terms.names[int(step.moves.term[step.chosen])]}"
+        value = "" if measures.criterion is None else f" {settings.criterion} {measures.criterion.value(step.fit):.6g}"
+        print(f"[stepsel] step {next(numbers)}: {what} ({int(step.active.sum())} terms){value}", flush=True)
+
+    return report
+

@@ -1,0 +1,252 @@
+"""StepwiseSelector: the scikit-learn face of a selection."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from stepsel.core.terms import BoolArray
+from stepsel.design import Design, is_frame, numeric_matrix, response, sample_weights
+from stepsel.result import StepwiseResult
+from stepsel.selection import select
+from stepsel.settings import Settings
+
+
+class StepwiseSelector(SelectorMixin, BaseEstimator):
+    """Stepwise selection of regression terms by p-value or information criterion.
+
+    At every step all models one term away from the current one are fitted exactly, and the best is moved to, until
+    no move is worth taking.
+
+    Parameters
+    ----------
+    direction : {"both", "forward", "backward"}
+        Forward adds terms to the kept ones, backward removes terms from the full model, both does either at every
+        step.
+    criterion : {"aic", "aicc", "bic", "hqic", "adj_r2", "cp", "pvalue"}
+        What a step has to improve. For information criteria, additions and removals compete and the best strict
+        improvement is taken (R ``step``). For "pvalue", first the term with the largest p above ``alpha_remove``
+        leaves, else the one with the smallest p below ``alpha_enter`` enters (Efroymson; SAS, SPSS).
+    family : {"gaussian"}
+        Ordinary least squares.
+    alpha_enter, alpha_remove : float
+        Significance levels of criterion "pvalue".
+    test_enter, test_remove : {"auto", "f"}
+        The partial F test.
+    start : {"auto", "empty", "full"} or list of names
+        The model to start from, the kept terms besides; "auto" is full for backward, else empty.
+    keep : name or sequence of names
+        Terms that are in every model.
+    groups : dict of name -> list of columns, optional
+        Columns that enter and leave together, with their joint test.
+    max_terms : int, optional
+        No term is added beyond this number; while a model has more, the least useful is removed.
+    max_steps : int, optional
+        Largest number of steps.
+    fit_intercept : bool
+        Whether every model has an intercept, which is not a term.
+    missing : {"raise", "drop"}
+        Whether rows with a missing value in any candidate or in y are refused or left out of every model.
+    candidates : {"exact"}
+        Every candidate is fitted.
+    collinearity : {"warn", "raise", "ignore"}
+        What happens when terms are aliased, or their variance inflation exceeds ``vif_threshold``, among the
+        candidates or in the selected model.
+    vif_threshold : float
+        Variance inflation factors above it are named.
+    tolerance : float
+        A candidate whose ``1 - R2`` on the model is at most this is aliased with it and cannot enter.
+    weight_type : {"frequency", "analytic"}
+        Whether a weight of 2 stands for two rows (scikit-learn's contract, SAS FREQ: n is the sum of weights) or for
+        twice the precision (R ``weights``, SAS WEIGHT: n is the number of rows with positive weight).
+    categorical, hierarchy, event
+        Reserved for factors, interactions and other families; any but the default raises.
+    verbose : int
+        Whether to print every step.
+
+    Attributes
+    ----------
+    support_ : bool array of shape (n_features_in_,)
+        The selected input columns.
+    result_ : StepwiseResult
+        Everything else: trace, candidates, collinearity, final model.
+    trace_, candidates_, collinearity_ : DataFrame
+        As in ``result_``.
+    coef_ : float array of shape (n_selected,)
+        Coefficients of the selected columns, in input order.
+    intercept_ : float
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        When X is a DataFrame with string labels.
+
+    Notes
+    -----
+    p-values, R2 and intervals of a selected model are too optimistic: they do not know of the search. The more
+    candidates, and the stronger their correlation, the larger the bias.
+
+    References
+    ----------
+    Efroymson (1960), Multiple regression analysis. Venables and Ripley (2002), Modern Applied Statistics with S,
+    section 6.8. Miller (2002), Subset Selection in Regression.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from stepsel import StepwiseSelector
+    >>> X = pd.DataFrame({"a": [1, 2, 3, 4, 5, 6, 7, 8], "b": [2, 1, 4, 3, 6, 5, 8, 9], "c": [1, 0, 0, 1, 1, 0, 1, 0]})
+    >>> y = [3.1, 2.2, 8.9, 6.1, 12.2, 9.8, 16.1, 18.0]
+    >>> selector = StepwiseSelector(criterion="bic", collinearity="ignore").fit(X, y)
+    >>> selector.get_feature_names_out().tolist()
+    ['b']
+    >>> selector.trace_[["step", "action", "term"]].to_dict("records")
+    [{'step': 0, 'action': 'start', 'term': None}, {'step': 1, 'action': 'add', 'term': 'b'}]
+    """
+
+    def __init__(
+        self,
+        *,
+        direction: str = "both",
+        criterion: str = "aic",
+        family: str = "gaussian",
+        alpha_enter: float = 0.05,
+        alpha_remove: float = 0.10,
+        test_enter: str = "auto",
+        test_remove: str = "auto",
+        start: str | Sequence[Hashable] = "auto",
+        keep: Hashable | Sequence[Hashable] = (),
+        groups: Mapping[Hashable, Sequence[Hashable]] | None = None,
+        max_terms: int | None = None,
+        max_steps: int | None = None,
+        fit_intercept: bool = True,
+        missing: str = "raise",
+        candidates: str = "exact",
+        collinearity: str = "warn",
+        vif_threshold: float = 10.0,
+        tolerance: float = 1e-15,
+        weight_type: str = "frequency",
+        categorical: Any = None,
+        hierarchy: str = "strong",
+        event: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.direction = direction
+        self.criterion = criterion
+        self.family = family
+        self.alpha_enter = alpha_enter
+        self.alpha_remove = alpha_remove
+        self.test_enter = test_enter
+        self.test_remove = test_remove
+        self.start = start
+        self.keep = keep
+        self.groups = groups
+        self.max_terms = max_terms
+        self.max_steps = max_steps
+        self.fit_intercept = fit_intercept
+        self.missing = missing
+        self.candidates = candidates
+        self.collinearity = collinearity
+        self.vif_threshold = vif_threshold
+        self.tolerance = tolerance
+        self.weight_type = weight_type
+        self.categorical = categorical
+        self.hierarchy = hierarchy
+        self.event = event
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Self:
+        """Run the selection.
+
+        Parameters
+        ----------
+        X : pandas or polars DataFrame, or array_like of shape (n_rows, n_columns)
+            The candidate columns; numbers or booleans. Rows pair with those of y by position.
+        y : Series, one-column DataFrame, or array_like of shape (n_rows,)
+            The response.
+        sample_weight : array_like of shape (n_rows,), optional
+            Not negative; rows of weight zero do not count. See ``weight_type``.
+        offset : None
+            Not available for the Gaussian family; subtract it from y.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter has no such value; if a column or y holds anything but finite numbers (missing ones are
+            dropped with ``missing="drop"``); if there are too few rows for the start model. The message names the
+            column, the row and the value.
+        CollinearityError
+            If ``collinearity="raise"`` and terms are aliased or strongly correlated.
+        """
+        settings = Settings.of(self.get_params(deep=False))
+        if offset is not None:
+            raise ValueError("offset is not available for the Gaussian family: subtract it from y.")
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            )
+        labelled = is_frame(X)
+        if labelled:
+            validate_data(self, X, skip_check_array=True)
+            if X.shape[1] == 0 or X.shape[0] == 0:
+                raise ValueError(f"X has shape {X.shape}: give at least one row and one column.")
+        else:
+            X = validate_data(self, X, dtype=None, ensure_all_finite=False)
+        matrix, labels = numeric_matrix(X)
+        target, name = response(y, len(matrix))
+        weights = sample_weights(sample_weight, len(matrix))
+        design = Design(matrix, target, weights, labels, name)
+        if weights is not None and not weights.all():
+            design = design.rows(weights > 0)
+        self.result_ = select(design, settings, labelled=labelled)
+        support = np.zeros(matrix.shape[1], dtype=bool)
+        support[self.result_.selected_columns] = True
+        self.support_ = support
+        return self
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return self.support_
+
+    def _result(self) -> StepwiseResult:
+        check_is_fitted(self)
+        return self.result_
+
+    @property
+    def trace_(self) -> pd.DataFrame:
+        """One row a step; see :class:`stepsel.StepwiseResult`."""
+        return self._result().trace
+
+    @property
+    def candidates_(self) -> pd.DataFrame:
+        """Every move that was looked at, at every step."""
+        return self._result().candidates
+
+    @property
+    def collinearity_(self) -> pd.DataFrame:
+        """Variance inflation and tolerance of every selected term."""
+        return self._result().collinearity
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Coefficients of the selected columns, in input order."""
+        return self._result().coefficients.to_numpy()
+
+    @property
+    def intercept_(self) -> float:
+        """Intercept of the final model, 0 without one."""
+        return self._result().intercept
+
+    def __sklearn_tags__(self) -> Tags:
+        """Declare that y is required and whether missing values are accepted."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.missing == "drop"
+        return tags
