@@ -1,7 +1,7 @@
 """Input as people have it -> design matrix, terms and names. The only module that looks into DataFrames."""
 
 import numbers
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -285,6 +285,9 @@ def build_terms(
     ValueError
         If a name is unknown, a column is in two groups, or a group is named like another column.
     """
+    if not groups and not isinstance(keep, str) and isinstance(keep, Sized) and not len(keep):
+        every = np.arange(len(labels) + 1)
+        return Terms(labels, every[:-1], every, np.zeros(len(labels), dtype=bool))
     place = {label: at for at, label in enumerate(labels)}
     owner: dict[int, Hashable] = {}
     for name, columns in (groups or {}).items():

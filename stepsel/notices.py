@@ -103,24 +103,12 @@ def _aliased(engine: LinearEngine, path: Path, terms: Terms) -> list[str]:
     return [f"terms that repeat others exactly and were left out: {listing(repeats)}."]
 
 
-def candidate_inflation(engine: LinearEngine) -> FloatArray | None:
-    """Return the variance inflation factor of every column among all candidates; None where columns outnumber rows."""
-    usable = np.flatnonzero(~engine.scale.constant)
-    if engine.data.wide or len(usable) >= engine.n_obs - 1 or len(usable) < 2:
-        return None
-    result = np.ones(len(engine.scale.constant))
-    inside = engine.correlation if len(usable) == len(result) else engine.correlation[np.ix_(usable, usable)]
-    fast = collinearity.inflation_of_correlation(inside)
-    result[usable] = collinearity.inflation(engine.unit_columns(usable)) if fast is None else fast
-    return result
-
-
 def _correlated_candidates(engine: LinearEngine, terms: Terms, threshold: float) -> list[str]:
-    inflation = candidate_inflation(engine)
+    inflation = engine.candidate_inflation()
     if inflation is None:
         return []
-    largest = np.array([inflation[terms.columns(at)].max(initial=1.0) if single else 1.0
-                        for at, single in enumerate(terms.sizes == 1)])
+    # Columns of one term are not held against each other.
+    largest = np.where(terms.sizes == 1, inflation[terms.index[terms.offset[:-1]]], 1.0)
     return _named(largest, np.arange(len(terms)), terms, threshold,
                   "candidates are strongly correlated, so that which of them is chosen is unstable")
 

@@ -176,6 +176,7 @@ def _select(
 
     with _caught() as remarks:
         result = StepwiseSelector(**parameters).fit(frame, y, sample_weight=weight).result_
+        _ = result.trace, result.collinearity, result.tidy()  # built on demand, and may warn
     return result, remarks
 
 

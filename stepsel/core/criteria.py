@@ -7,6 +7,8 @@ computed from the likelihood ratio of the move itself, so that nothing is lost i
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from operator import mul
 from typing import Protocol
 
 import numpy as np
@@ -153,16 +155,13 @@ def information_criterion(name: str, n_obs: float) -> Penalized:
     >>> information_criterion("bic", 100).value(Fit(1.0, -50.0, 3, 97.0)).__round__(3)
     113.816
     """
-    penalties: dict[str, Callable[[FloatArray], FloatArray]] = {
-        "aic": lambda k: 2 * k,
-        "aicc": lambda k: _aicc_penalty(k, n_obs),
-        "bic": lambda k: math.log(n_obs) * k,
-        "hqic": lambda k: 2 * math.log(math.log(n_obs)) * k,
-    }
-    return Penalized(name, penalties[name])
+    if name == "aicc":
+        return Penalized(name, partial(_aicc_penalty, n_obs))
+    per_parameter = {"aic": 2.0, "bic": math.log(n_obs), "hqic": 2 * math.log(math.log(n_obs))}
+    return Penalized(name, partial(mul, per_parameter[name]))
 
 
-def _aicc_penalty(n_coefficients: FloatArray, n_obs: float) -> FloatArray:
+def _aicc_penalty(n_obs: float, n_coefficients: FloatArray) -> FloatArray:
     n_params = n_coefficients + 1  # the error variance is one of them
     left = n_obs - n_params - 1
     with np.errstate(divide="ignore"):

@@ -79,7 +79,7 @@ class Elimination:
         self._matrix, self._rhs = matrix, rhs
         self._diagonal = matrix.diagonal().copy()
         self._left = np.ones(len(rhs), dtype=bool)
-        self._factor = np.empty((min(32, len(rhs)), len(rhs)))
+        self._factor = np.empty((min(max(len(rhs) // 4, 32), 256, len(rhs)), len(rhs)))
         self._rank = 0
 
     def pivot(self, column: int) -> float:

@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigvalsh
-from scipy.linalg.lapack import dpotrf
 
 from stepsel.core import collinearity
 
@@ -57,6 +56,7 @@ class LinearEngine:
         self._eligible = np.zeros(len(terms), dtype=np.int8)
         self._state: State
         self._active: list[int] = []
+        self._full_inflation: FloatArray | None = None
         self.perfect = False
 
     @cached_property
@@ -148,6 +148,12 @@ class LinearEngine:
 
     def collinearity(self, active: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return generalised variance inflation and columns of each term, and the condition indices of the model."""
+        part = self._correlation_of(active)
+        if part is not None:
+            vif = collinearity.inflation_of_correlation(part)
+            if vif is not None:
+                values = eigvalsh(part, check_finite=False)[::-1]
+                return vif, np.ones(len(active)), np.sqrt(values[0] / values)
         factor, groups = self._factor(active)
         gvif = collinearity.generalized_inflation(factor, groups)
         df = np.array([len(group) for group in groups], dtype=float)
@@ -157,15 +163,31 @@ class LinearEngine:
         """Return condition number and largest variance inflation factor (in one dimension) of a model."""
         if not len(active):
             return math.nan, math.nan
-        if not self.data.wide and self._all_single:
-            columns = self._first[active]
-            part = self.correlation[np.ix_(columns, columns)]
-            vif = collinearity.inflation_of_correlation(part)
-            if vif is not None:
-                values = eigvalsh(part, check_finite=False)
-                return math.sqrt(values[-1] / values[0]), float(vif.max())
         gvif, df, indices = self.collinearity(active)
         return float(indices[-1]), float((gvif ** (1 / np.maximum(df, 1))).max())
+
+    def _correlation_of(self, active: IntArray) -> FloatArray | None:
+        """Return the correlations of a model of single columns, None where they are not at hand."""
+        if self.data.wide or not len(active) or not self._all_single:
+            return None
+        columns = self._first[active]
+        return self.correlation[np.ix_(columns, columns)]
+
+    def candidate_inflation(self) -> FloatArray | None:
+        """Return the variance inflation factor of every column among all; None where columns outnumber rows."""
+        usable = np.flatnonzero(~self.scale.constant)
+        if self.data.wide or len(usable) >= self.n_obs - 1 or len(usable) < 2:
+            return None
+        inflation = self._full_inflation
+        if inflation is None:
+            whole = len(usable) == len(self.scale.constant)
+            part = self.correlation if whole else self.correlation[np.ix_(usable, usable)]
+            inflation = collinearity.inflation_of_correlation(part)
+        if inflation is None:
+            inflation = collinearity.inflation(self.unit_columns(usable))
+        result = np.ones(len(self.scale.constant))
+        result[usable] = inflation
+        return result
 
     def _factor(self, active: IntArray) -> tuple[FloatArray, list[IntArray]]:
         """Return the unit columns of a model and the place of each term's columns among them."""
@@ -174,11 +196,6 @@ class LinearEngine:
             return np.empty((0, 0)), []
         ends = np.cumsum(self.terms.sizes[active])
         groups = [np.arange(end - size, end) for end, size in zip(ends, self.terms.sizes[active], strict=True)]
-        part = None if self.data.wide else self.correlation[np.ix_(columns, columns)]
-        if part is not None:
-            lower, info = dpotrf(part, lower=True, clean=True)
-            if info == 0 and lower.diagonal().min() ** 2 > SMALLEST_TOLERANCE:
-                return lower.T, groups
         return self.unit_columns(columns), groups
 
     # Inside -----------------------------------------------------------------------------------------------------
@@ -193,7 +210,10 @@ class LinearEngine:
         state: State
         if self._removes and not self._adds:
             state = BackwardState(self.correlation, cross, ssy, columns)
-            trusted = not len(columns) or state.removal(columns)[1].min() > SMALLEST_TOLERANCE
+            tolerance = state.removal(columns)[1]
+            trusted = bool(tolerance.min(initial=1.0) > SMALLEST_TOLERANCE)
+            if trusted and len(columns) == self.terms.offset[-1]:
+                self._full_inflation = 1 / tolerance[np.argsort(columns)]
         else:
             if self._removes:
                 state = SweepState(self.correlation, cross, ssy)
@@ -215,12 +235,12 @@ class LinearEngine:
 
     def _trusted(self, moves: Moves) -> bool:
         """Whether the cross-products hold enough digits for every move that they were asked for."""
-        if not self._exact(self._state.rss):
-            return False
-        if not len(moves):
-            return True
-        best_addition = moves.change[moves.n_removals :].max(initial=0.0)
-        return bool(moves.tolerance.min() > SMALLEST_TOLERANCE) and self._exact(self._state.rss - best_addition)
+        rss = self._state.rss
+        if isinstance(self._state, BackwardState):
+            return True  # what was exact at the start only gets more so: deviance and tolerances rise
+        if moves.n_removals < len(moves):
+            rss -= float(moves.change[moves.n_removals :].max())
+        return self._exact(rss) and (not len(moves) or bool(moves.tolerance.min() > SMALLEST_TOLERANCE))
 
     def _independent(self, order: IntArray) -> IntArray:
         """Return the terms that are not wholly aliased with those before them in ``order``."""

@@ -260,9 +260,9 @@ def search(
     _record(path, Step(engine.fit(), active), on_step)
     visited = {active.tobytes()}
     none = np.empty(0, dtype=np.intp)
+    n_terms = int(active.sum())
     while True:
         here = path.steps[-1].fit
-        n_terms = int(active.sum())
         crowded = max_terms is not None and n_terms > max_terms
         full = max_terms is not None and n_terms >= max_terms
         additions = terms.additions(active | engine.constant) if adds and not full else none
@@ -294,6 +294,7 @@ def search(
             return path
         _record(path, Step(fit, after, active, moves, chosen), on_step)
         path.last = None
+        n_terms += 1 if adding else -1
         active = after
         visited.add(active.tobytes())
 

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 
 from stepsel.reading.errors import ReadingError
 from stepsel.reading.numerals import is_missing_code, looks_numeric
+from stepsel.reading.source import TextFile
 
 WHITESPACE = r"\s+"
 SEPARATORS = {",": "','", ";": "';'", "\t": "tab", "|": "'|'", WHITESPACE: "white space"}
@@ -75,15 +75,13 @@ def records(text: str, sep: str, start: int = 0, line: int = 1) -> Iterator[Reco
         raise ReadingError(f"line {line + first} cannot be read as a record: {error}.") from error
 
 
-def find_layout(text: str, path: Path | str, sep: str | None, skip_rows: int, header: bool) -> Layout:
+def find_layout(file: TextFile, sep: str | None = None, skip_rows: int = 0, header: bool = True) -> Layout:
     """Find the table in a text file.
 
     Parameters
     ----------
-    text : str
-        The text of the file.
-    path : str or Path
-        Its name, for messages.
+    file : TextFile
+        The file.
     sep : str or None
         The separator as declared; None to find it.
     skip_rows : int
@@ -101,6 +99,7 @@ def find_layout(text: str, path: Path | str, sep: str | None, skip_rows: int, he
     ReadingError
         Nothing but a header, one column only, numbers where the names should be.
     """
+    text, path = file.text, file.path
     start, line, declared, notes = _preamble(text, skip_rows)
     chosen = sep or declared or _find_separator(text, start)
     if chosen != ",":
@@ -196,7 +195,7 @@ def _split_header(found: list[Record], header: bool) -> tuple[list[str], list[Re
 def _check_header(
     found: list[Record],
     names: list[str],
-    path: Path | str,
+    path: str,
     sep: str,
     declared_sep: str | None,
     has_header: bool,
@@ -260,15 +259,13 @@ def _is_units_row(sample: list[list[str]]) -> bool:
     return True
 
 
-def check_widths(text: str, path: Path | str, layout: Layout) -> None:
+def check_widths(file: TextFile, layout: Layout) -> None:
     """Raise the sentence that names the first record with too few or too many fields.
 
     Parameters
     ----------
-    text : str
-        The text of the file.
-    path : str or Path
-        Its name, for messages.
+    file : TextFile
+        The file.
     layout : Layout
         The layout found at its beginning.
 
@@ -278,12 +275,12 @@ def check_widths(text: str, path: Path | str, layout: Layout) -> None:
         When there is such a record.
     """
     width = len(layout.header)
-    for record in records(text, layout.sep, layout.start, layout.line):
+    for record in records(file.text, layout.sep, layout.start, layout.line):
         if len(record.fields) != width:
             count = f"{len(record.fields)} field{'s' * (len(record.fields) != 1)}"
             way = "correct the line, or see --skip-rows and --sep"
             if any("\n" in value for value in record.fields):
                 way = "a quote that opens there does not close"
             raise ReadingError(
-                f"{path}, line {record.line}, has {count} where the header has {width}: {way}."
+                f"{file.path}, line {record.line}, has {count} where the header has {width}: {way}."
             )

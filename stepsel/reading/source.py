@@ -8,6 +8,7 @@ import lzma
 import re
 import sys
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from stepsel.reading.errors import ReadingError, listed
@@ -29,6 +30,15 @@ MAGIC = {
     b"PK\x03\x04": "zip",
 }
 HEAD = 1 << 16
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """The content of a text file, as text and as UTF-8; without byte order mark, line ends as they were."""
+
+    path: str
+    text: str
+    utf8: bytes
 
 
 def load(path: str | Path) -> tuple[bytes, str]:
@@ -56,7 +66,7 @@ def load(path: str | Path) -> tuple[bytes, str]:
         data, kind = _unpack(data, path)
     except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
         raise ReadingError(f"{path} is compressed but damaged: {error}.") from error
-    if not data.strip():
+    if not data[:HEAD].strip() and not data.strip():
         raise ReadingError(f"{path} is empty.")
     if kind == "text" and Path(path).suffix.lower() == ".dta":
         kind = "stata"
@@ -100,7 +110,7 @@ def _unzip(data: bytes, path: str | Path) -> tuple[bytes, str]:
         return _unpack(archive.read(members[0]), path)
 
 
-def decode(data: bytes, path: str | Path, encoding: str | None) -> tuple[str, str | None]:
+def decode(data: bytes, path: str | Path, encoding: str | None) -> tuple[TextFile, str | None]:
     """Turn the bytes of a text file into text.
 
     Parameters
@@ -115,8 +125,8 @@ def decode(data: bytes, path: str | Path, encoding: str | None) -> tuple[str, st
 
     Returns
     -------
-    text : str
-        The content without byte order mark, line ends as they are.
+    file : TextFile
+        The content.
     note : str or None
         The encoding in a sentence, unless it is UTF-8.
 
@@ -136,16 +146,18 @@ def decode(data: bytes, path: str | Path, encoding: str | None) -> tuple[str, st
             f"{path}, line {line}, cannot be decoded as {found}: "
             "give the encoding it was saved in with --encoding."
         ) from error
-    text = text.removeprefix("\ufeff")
     if re.search(r"[\x00-\x08]", text[:HEAD]):  # no table has control characters
         raise ReadingError(f"{path} is a binary file, not a table of text.")
-    if "\n" not in text:  # line ends of an old Macintosh
-        text = text.replace("\r", "\n")
-    if encoding or found in ("utf-8", "utf-8-sig"):
-        return text, None
+    plain = text.removeprefix("\ufeff")
+    if "\n" not in plain:  # line ends of an old Macintosh
+        plain = plain.replace("\r", "\n")
+    same = plain is text and found == "utf-8"
+    note = None
     if found in ("cp1252", "gb18030"):
-        return text, f"The file is not UTF-8; encoding {found} was assumed (--encoding overrules it)."
-    return text, f"Encoding {found}."
+        note = f"The file is not UTF-8; encoding {found} was assumed (--encoding overrules it)."
+    elif found not in ("utf-8", "utf-8-sig"):
+        note = f"Encoding {found}."
+    return TextFile(str(path), plain, data if same else plain.encode()), None if encoding else note
 
 
 def _encoding_of(data: bytes, path: str | Path) -> str:

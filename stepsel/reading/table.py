@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from stepsel.reading.delimited import Numbers, finish, is_text, line_of, positions, read_delimited
+from stepsel.reading.columns import Numbers, finish, is_text, positions
+from stepsel.reading.delimited import line_of, read_delimited
 from stepsel.reading.errors import ReadingError, listed
 from stepsel.reading.layout import find_layout
 from stepsel.reading.numerals import MISSING_CODES, mostly_numeric, obstacle, odd_one
@@ -112,13 +113,13 @@ def read_table(
     _check_options(sep, decimal, thousands)
     data, kind = load(path)
     if kind == "text":
-        text, note = decode(data, path, encoding)
+        source, note = decode(data, path, encoding)
         del data
-        layout = find_layout(text, path, sep, skip_rows, header)
+        layout = find_layout(source, sep, skip_rows, header)
         layout.notes[:0] = [note] if note else []
-        frame, numbers = read_delimited(text, path, layout, decimal, thousands, na)
+        frame, numbers = read_delimited(source, layout, decimal, thousands, na)
         layout.notes += leading_zeros(layout.sample, frame, layout.header)
-        raw = Raw(frame, layout.header, layout.notes, lambda row: f"line {line_of(text, layout, row)}")
+        raw = Raw(frame, layout.header, layout.notes, lambda row: f"line {line_of(source, layout, row)}")
     elif kind == "excel":
         numbers = Numbers(decimal, thousands, na)
         frame, names, first, notes = read_sheet(data, path, sheet, skip_rows, header, numbers)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from stepsel.reading.delimited import Numbers, is_text, positions
+from stepsel.reading.columns import Numbers, is_text, positions
 from stepsel.reading.errors import ReadingError, listed
 
 UNNAMED = re.compile(r"(Unnamed: \d+(_level_\d+)?(\.\d+)?|\.\.\.1)?")

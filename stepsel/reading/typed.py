@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stepsel.reading.delimited import Numbers, finish, without_blank_rows
+from stepsel.reading.columns import Numbers, finish, without_blank_rows
 from stepsel.reading.errors import ReadingError, listed
 
 PACKAGES = {"parquet": "pyarrow", "feather": "pyarrow", "excel": "openpyxl", "stata": "pandas"}
