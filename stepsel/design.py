@@ -120,7 +120,7 @@ def _numbers(series: pd.Series, label: Hashable, what: str = "column") -> npt.ND
         )
     if isinstance(dtype, pd.CategoricalDtype):
         raise ValueError(
-            f"{what} {label!r} is categorical (levels {list(dtype.categories)[:3]}...): encode it as 0/1 columns, listed "
+            f"{what} {label!r} is categorical ({list(dtype.categories)[:3]}...): encode it as 0/1 columns, listed "
             "together in groups, or drop it."
         )
     values = series.to_numpy(dtype=object)
@@ -245,7 +245,7 @@ def check_finite(design: Design, *, missing: str) -> Design:
     ValueError
         If a value is infinite, or missing while ``missing="raise"``, naming the column and the first row.
     """
-    columns = [(design.y_name, "response", design.y)]
+    columns: list[tuple[Hashable, str, npt.NDArray[np.number]]] = [(design.y_name, "response", design.y)]
     columns += [(label, "column", design.X[:, at]) for at, label in enumerate(design.labels)]
     gaps = np.zeros(len(design.y), dtype=bool)
     for label, what, values in columns:

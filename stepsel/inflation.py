@@ -44,7 +44,9 @@ def vif(X: Any) -> pd.DataFrame:
     matrix, labels = numeric_matrix(X)
     n_rows, n_columns = matrix.shape
     if n_rows <= n_columns:
-        raise ValueError(f"X has {n_rows} rows and {n_columns} columns: variance inflation needs more rows than columns.")
+        raise ValueError(
+            f"X has {n_rows} rows and {n_columns} columns: variance inflation needs more rows than columns."
+        )
     terms = build_terms(labels, None, (), positions=False)
     design = Design(matrix, np.arange(n_rows, dtype=float), None, labels, "y")
     data = linear_data(design, intercept=True, weight_type="frequency")
@@ -53,6 +55,6 @@ def vif(X: Any) -> pd.DataFrame:
         check_finite(design, missing="raise")
     constant = engine.constant
     gvif = np.full(n_columns, np.nan)
-    gvif[~constant], df, indices = engine.collinearity(np.flatnonzero(~constant))
+    gvif[~constant], _, indices = engine.collinearity(np.flatnonzero(~constant))
     sizes = np.where(constant, 0.0, 1.0)
     return collinearity_table(terms, np.ones(n_columns, dtype=bool), gvif, sizes, indices)

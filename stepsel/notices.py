@@ -5,7 +5,6 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from stepsel.core import collinearity
 from stepsel.core.fits import FloatArray, Status
 from stepsel.core.linear import LinearEngine
 from stepsel.core.search import Path
@@ -40,10 +39,8 @@ def of_data(n_dropped: int, n_rows: int, labels: Sequence[Hashable], constant: B
             stacklevel=4,
         )
     if constant.any():
-        names = [labels[at] for at in np.flatnonzero(constant)]
-        warnings.warn(
-            f"constant columns are never entered: {listing(names)}.", ConstantColumnWarning, stacklevel=4
-        )
+        names = [labels[at] for at in np.flatnonzero(constant).tolist()]
+        warnings.warn(f"constant columns are never entered: {listing(names)}.", ConstantColumnWarning, stacklevel=4)
 
 
 def of_fit(engine: LinearEngine, path: Path, y_name: Hashable) -> None:
@@ -59,7 +56,13 @@ def of_fit(engine: LinearEngine, path: Path, y_name: Hashable) -> None:
 
 
 def of_collinearity(
-    engine: LinearEngine, path: Path, terms: Terms, threshold: float, how: str, selected: FloatArray, indices: FloatArray
+    engine: LinearEngine,
+    path: Path,
+    terms: Terms,
+    threshold: float,
+    how: str,
+    selected: FloatArray,
+    indices: FloatArray,
 ) -> None:
     """Warn of, or refuse, aliased candidates, correlated candidates, and correlated selected terms.
 
@@ -109,15 +112,25 @@ def _correlated_candidates(engine: LinearEngine, terms: Terms, threshold: float)
         return []
     # Columns of one term are not held against each other.
     largest = np.where(terms.sizes == 1, inflation[terms.index[terms.offset[:-1]]], 1.0)
-    return _named(largest, np.arange(len(terms)), terms, threshold,
-                  "candidates are strongly correlated, so that which of them is chosen is unstable")
+    return _named(
+        largest,
+        np.arange(len(terms)),
+        terms,
+        threshold,
+        "candidates are strongly correlated, so that which of them is chosen is unstable",
+    )
 
 
 def _correlated_selection(
     active: BoolArray, terms: Terms, threshold: float, selected: FloatArray, indices: FloatArray
 ) -> list[str]:
-    sentences = _named(selected, np.flatnonzero(active), terms, threshold,
-                       "selected terms are strongly correlated, so that their coefficients are uncertain")
+    sentences = _named(
+        selected,
+        np.flatnonzero(active),
+        terms,
+        threshold,
+        "selected terms are strongly correlated, so that their coefficients are uncertain",
+    )
     if len(indices) and indices[-1] > LARGE_CONDITION_INDEX:
         sentences.append(
             f"the largest condition index of the selected model is {indices[-1]:.3g} (above {LARGE_CONDITION_INDEX:g})."

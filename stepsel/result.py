@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Hashable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,8 +10,6 @@ import pandas as pd
 from scipy import stats
 
 from stepsel import trace
-from stepsel.core import collinearity
-from stepsel.core.criteria import Criterion, PartialF
 from stepsel.core.fits import Fit, FloatArray
 from stepsel.core.linear import LinearEngine
 from stepsel.core.linear_data import LinearData
@@ -22,18 +19,6 @@ from stepsel.core.terms import Terms
 from stepsel.design import Design, is_frame, numeric_matrix
 from stepsel.final import statsmodels_results
 from stepsel.settings import Settings
-
-
-@dataclass(frozen=True)
-class Measures:
-    """Criterion, tests and null model, as the tables need them; see `stepsel.trace.Measures`."""
-
-    criterion: Criterion | None
-    test_enter: PartialF
-    test_remove: PartialF
-    n_obs: float
-    null_deviance: float
-    intercept: bool
 
 
 class StepwiseResult:
@@ -72,7 +57,7 @@ class StepwiseResult:
         engine: LinearEngine,
         terms: Terms,
         path: Path,
-        measures: Measures,
+        measures: trace.Measures,
     ) -> None:
         final = path.steps[-1]
         self._settings, self._terms, self._path, self._measures = settings, terms, path, measures
@@ -82,7 +67,7 @@ class StepwiseResult:
         self._chosen = engine.model_columns()
         self._data: LinearData | None = engine.data
         self._means = engine.scale.mean[self._chosen]
-        self.selected: list[Hashable] = [terms.names[at] for at in np.flatnonzero(final.active)]
+        self.selected: list[Hashable] = [terms.names[at] for at in np.flatnonzero(final.active).tolist()]
         self.selected_columns = np.sort(terms.columns_of(np.flatnonzero(final.active)))
         self.stop_reason = path.stop_reason
         self.n_obs = engine.n_obs if engine.n_obs % 1 else int(engine.n_obs)
@@ -137,9 +122,7 @@ class StepwiseResult:
         data = self._data
         if data is None:
             raise RuntimeError("the data are gone.")
-        part = LinearData(
-            data.X[:, self._chosen], data.y, data.weights, data.n_obs, data.intercept, data.log_weights
-        )
+        part = LinearData(data.X[:, self._chosen], data.y, data.weights, data.n_obs, data.intercept, data.log_weights)
         if data.intercept and part.X.shape[1]:
             weights = np.ones(len(data.y)) if data.weights is None else data.weights
             means = weights @ part.X / weights.sum()

@@ -13,8 +13,9 @@ from stepsel.core.linear import LinearEngine
 from stepsel.core.search import InformationPolicy, Policy, PValuePolicy, Step, search
 from stepsel.core.terms import BoolArray, Terms
 from stepsel.design import Design, build_terms, check_finite, find, linear_data, names_in
-from stepsel.result import Measures, StepwiseResult
+from stepsel.result import StepwiseResult
 from stepsel.settings import Settings
+from stepsel.trace import Measures
 
 _controller: ThreadpoolController | None = None
 
@@ -86,9 +87,7 @@ def _engine(design: Design, terms: Terms, settings: Settings) -> tuple[Design, L
 
     def make(design: Design) -> LinearEngine:
         data = linear_data(design, intercept=settings.fit_intercept, weight_type=settings.weight_type)
-        return LinearEngine(
-            data, terms, tolerance=settings.tolerance, adds=settings.adds, removes=settings.removes
-        )
+        return LinearEngine(data, terms, tolerance=settings.tolerance, adds=settings.adds, removes=settings.removes)
 
     engine = make(design)
     if not engine.scale.finite:
@@ -200,4 +199,3 @@ def _reporter(terms: Terms, measures: Measures, settings: Settings) -> Any:
         print(f"[stepsel] step {next(numbers)}: {what} ({int(step.active.sum())} terms){value}", flush=True)
 
     return report
-

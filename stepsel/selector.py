@@ -189,9 +189,7 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         if offset is not None:
             raise ValueError("offset is not available for the Gaussian family: subtract it from y.")
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         labelled = is_frame(X)
         if labelled:
             validate_data(self, X, skip_check_array=True)

@@ -88,7 +88,7 @@ class Settings:
 
 
 def _check_numbers(settings: Settings) -> None:
-    ranges: dict[str, tuple[type, float, float, str]] = {
+    ranges: dict[str, tuple[Any, float, float, str]] = {
         "alpha_enter": (numbers.Real, 0, 1, "a probability between 0 and 1"),
         "alpha_remove": (numbers.Real, 0, 1, "a probability between 0 and 1"),
         "vif_threshold": (numbers.Real, 1, float("inf"), "a number of at least 1"),
@@ -98,7 +98,7 @@ def _check_numbers(settings: Settings) -> None:
         "max_steps": (numbers.Integral, 0, float("inf"), "a whole number of at least 0, or None"),
     }
     for name, (kind, low, high, wanted) in ranges.items():
-        value = getattr(settings, name)
+        value: Any = getattr(settings, name)
         if value is None and name.startswith("max_"):
             continue
         if isinstance(value, bool) and name == "verbose":

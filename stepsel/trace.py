@@ -1,7 +1,8 @@
 """Steps -> DataFrames."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,16 +12,43 @@ from stepsel.core.fits import Fit, FloatArray, Moves, Status
 from stepsel.core.search import Path, Step
 from stepsel.core.terms import BoolArray, Terms
 
-TRACE_COLUMNS = (
-    "step action term df statistic p_value criterion n_terms n_params deviance log_likelihood aic bic r2 adj_r2 "
-    "condition_number max_vif"
-).split()
-CANDIDATE_COLUMNS = "step move term df statistic p_value criterion tolerance status".split()
-COLLINEARITY_COLUMNS = "term df gvif vif tolerance".split()
+TRACE_COLUMNS = [
+    "step",
+    "action",
+    "term",
+    "df",
+    "statistic",
+    "p_value",
+    "criterion",
+    "n_terms",
+    "n_params",
+    "deviance",
+    "log_likelihood",
+    "aic",
+    "bic",
+    "r2",
+    "adj_r2",
+    "condition_number",
+    "max_vif",
+]
+CANDIDATE_COLUMNS = ["step", "move", "term", "df", "statistic", "p_value", "criterion", "tolerance", "status"]
+COLLINEARITY_COLUMNS = ["term", "df", "gvif", "vif", "tolerance"]
 
 
-class Measures(Protocol):
-    """What the tables need to know of the criterion, the tests and the data."""
+@dataclass(frozen=True)
+class Measures:
+    """What the tables need to know of the criterion, the tests and the data.
+
+    Attributes
+    ----------
+    criterion : Criterion, optional
+        None where p-values decide.
+    test_enter, test_remove : PartialF
+    n_obs : float
+    null_deviance : float
+        Of the intercept alone; about zero where there is none.
+    intercept : bool
+    """
 
     criterion: Criterion | None
     test_enter: PartialF
@@ -31,7 +59,11 @@ class Measures(Protocol):
 
 
 def trace_table(
-    path: Path, terms: Terms, measures: Measures, collinearity: list[tuple[float, float]], attrs: Mapping[str, Any]
+    path: Path,
+    terms: Terms,
+    measures: Measures,
+    collinearity: list[tuple[float, float]],
+    attrs: Mapping[str, Any],
 ) -> pd.DataFrame:
     """Return one row a step.
 
@@ -61,8 +93,25 @@ def trace_table(
         aic = -2 * fit.log_likelihood + 2 * fit.n_params
         bic = -2 * fit.log_likelihood + np.log(measures.n_obs) * fit.n_params
         rows.append(
-            [number, action, term, df, statistic, p_value, value, int(step.active.sum()), fit.n_params, fit.deviance]
-            + [fit.log_likelihood, aic, bic, r2, adj_r2, condition, max_vif]
+            [
+                number,
+                action,
+                term,
+                df,
+                statistic,
+                p_value,
+                value,
+                int(step.active.sum()),
+                fit.n_params,
+                fit.deviance,
+                fit.log_likelihood,
+                aic,
+                bic,
+                r2,
+                adj_r2,
+                condition,
+                max_vif,
+            ]
         )
     table = pd.DataFrame(rows, columns=TRACE_COLUMNS)
     table["term"] = pd.Series([row[2] for row in rows], dtype=object)
@@ -123,7 +172,12 @@ def _looked_at(path: Path) -> list[tuple[Step, Moves, int | None]]:
 
 
 def _block(
-    number: int, here: Fit, moves: Moves, chosen: int | None, measures: Measures, closed: Mapping[str, BoolArray]
+    number: int,
+    here: Fit,
+    moves: Moves,
+    chosen: int | None,
+    measures: Measures,
+    closed: Mapping[str, BoolArray],
 ) -> pd.DataFrame:
     """Return the rows of one step: the moves, then the terms that no move was computed for."""
     statistic, p_value, criterion = tested(here, moves, measures)
@@ -175,7 +229,7 @@ def collinearity_table(
     vif = gvif ** (1 / np.maximum(df, 1))
     table = pd.DataFrame(
         {
-            "term": pd.Series([terms.names[at] for at in np.flatnonzero(active)], dtype=object),
+            "term": pd.Series([terms.names[at] for at in np.flatnonzero(active).tolist()], dtype=object),
             "df": df.astype(int),
             "gvif": gvif,
             "vif": vif,

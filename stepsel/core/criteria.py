@@ -15,12 +15,15 @@ import numpy as np
 
 from stepsel.core.fits import Fit, FloatArray, Move, Moves
 from stepsel.core.tails import f_tail, log_f_tail
+from stepsel.core.terms import IntArray
 
 
 class Criterion(Protocol):
     """An information criterion or a comparable measure of fit."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """As users write it."""
 
     def value(self, fit: Fit) -> float:
         """Return the criterion of one model, as the trace shows it."""
@@ -189,10 +192,10 @@ class PartialF:
         statistic = move.change / move.df / (move.larger_deviance / df_resid) if move.larger_deviance > 0 else math.inf
         return float(log_f_tail(statistic, move.df, df_resid))
 
-    def p_value(self, statistic: FloatArray, df: FloatArray, df_resid: FloatArray) -> FloatArray:
+    def p_value(self, statistic: FloatArray, df: IntArray, df_resid: FloatArray) -> FloatArray:
         """Return the upper tail of the F distribution."""
         return np.where(df > 0, f_tail(statistic, np.maximum(df, 1), df_resid), 1.0)
 
-    def log_p(self, statistic: FloatArray, df: FloatArray, df_resid: FloatArray) -> FloatArray:
+    def log_p(self, statistic: FloatArray, df: IntArray, df_resid: FloatArray) -> FloatArray:
         """Return its logarithm, finite where the tail underflows."""
         return np.where(df > 0, log_f_tail(statistic, np.maximum(df, 1), df_resid), 0.0)

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from scipy.linalg import eigvalsh
 
 from stepsel.core import collinearity
-
 from stepsel.core.cross_products import BackwardState, BlockChange, ForwardState, State, SweepState
 from stepsel.core.fits import Fit, FloatArray, Moves, Status
 from stepsel.core.linear_data import LinearData, column_scale, orthogonal_problem
@@ -265,9 +264,7 @@ class LinearEngine:
         if closed is not None:
             status, uniform = closed, False
             df = np.where(status == Status.aliased, 0, df)
-        return Moves(
-            terms, len(removals), df, uniform, change, tolerance, status, state.rss, profiled_n=self.n_obs
-        )
+        return Moves(terms, len(removals), df, uniform, change, tolerance, status, state.rss, profiled_n=self.n_obs)
 
     def _closed(self, n_removals: int, df: IntArray, tolerance: FloatArray) -> npt.NDArray[np.int8] | None:
         """Return the status of every move where some are closed: aliased with the model, or saturating it."""

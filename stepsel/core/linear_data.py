@@ -100,7 +100,7 @@ def _wide_scale(data: LinearData) -> ColumnScale:
     total = float(weights.sum())
     mean, mean_y = np.zeros(X.shape[1]), 0.0
     if data.intercept:
-        mean, mean_y = weights @ X / total, float(weights @ y) / total
+        mean, mean_y = np.asarray(weights @ X, dtype=float) / total, float(weights @ y) / total
     squares = np.zeros(len(mean))
     for rows in row_blocks(*X.shape):
         centred = np.subtract(X[rows], mean, dtype=float)

@@ -18,7 +18,7 @@ from scipy.linalg import solve_triangular
 
 from stepsel.core.cross_products import BlockChange
 from stepsel.core.fits import FloatArray
-from stepsel.core.terms import IntArray
+from stepsel.core.terms import IntArray, RealMatrix
 
 _EPS = float(np.finfo(float).eps)
 # A tolerance or a share of the deviance below this is formed anew from explicit residuals: the updated value has
@@ -47,7 +47,7 @@ class Problem:
         Sum of squares of the response before centring.
     """
 
-    X: FloatArray
+    X: RealMatrix
     y: FloatArray
     mean: FloatArray | None
     squares: FloatArray
@@ -56,7 +56,7 @@ class Problem:
 
     def columns(self, chosen: IntArray) -> FloatArray:
         """Return centred columns, shape (n_rows, n_chosen)."""
-        block = self.X[:, chosen]
+        block = np.asarray(self.X[:, chosen], dtype=float)
         return block if self.mean is None else block - self.mean[chosen]
 
 
@@ -77,6 +77,7 @@ class OrthogonalState:
         noise = _NOISE**2 * problem.raw_squares / np.where(problem.squares > 0, problem.squares, 1.0)
         self._alias_limit = np.maximum(tolerance, noise)
         self.perfect = False
+        self._basis, self._factor = np.empty((0, len(problem.y))), np.zeros((0, 0))
         self._rebuild(columns)
 
     # The model ------------------------------------------------------------------------------------------------
@@ -102,9 +103,8 @@ class OrthogonalState:
 
     def _capacity_for(self, rank: int) -> None:
         basis, factor = np.empty((rank, len(self._problem.y))), np.zeros((rank, rank))
-        if hasattr(self, "_basis"):
-            k = min(rank, len(self._basis))
-            basis[:k], factor[:k, :k] = self._basis[:k], self._factor[:k, :k]
+        k = min(rank, len(self._basis))
+        basis[:k], factor[:k, :k] = self._basis[:k], self._factor[:k, :k]
         self._basis, self._factor = basis, factor
 
     @property
@@ -131,7 +131,7 @@ class OrthogonalState:
         """Set the deviance, never below what rounding of the data alone would leave."""
         rss, floor = float(self._residual @ self._residual), 0.0
         if rss <= 1e-12 * self._problem.raw_ssy:
-            terms = self.coefficients() ** 2 @ self._problem.raw_squares[self._columns] if self.rank else 0.0
+            terms = float(self.coefficients() ** 2 @ self._problem.raw_squares[self.basis_columns])
             floor = max(_NOISE**2 * (self._problem.raw_ssy + terms), float(np.finfo(float).tiny))
         self.floor = floor
         self.perfect = rss <= floor
@@ -310,7 +310,7 @@ def _independent(
         inside = np.delete(inside, aliased[0])
 
 
-def centred_matrix(X: FloatArray, mean: FloatArray, root_weights: FloatArray | None, scale: FloatArray) -> FloatArray:
+def centred_matrix(X: RealMatrix, mean: FloatArray, root_weights: FloatArray | None, scale: FloatArray) -> FloatArray:
     """Return ``sqrt(w) (X - mean) scale`` as a new float64 array."""
     Z = np.subtract(X, mean, dtype=float)
     Z *= scale
@@ -330,7 +330,7 @@ def triangular_factor(blocks: Iterable[FloatArray]) -> FloatArray:
     factor: FloatArray | None = None
     for block in blocks:
         stacked = block if factor is None else np.vstack([factor, block])
-        factor = np.linalg.qr(stacked, mode="r")
+        factor = np.asarray(np.linalg.qr(stacked, mode="r"))
     if factor is None:
         raise ValueError("no rows to factor")
     return factor

@@ -101,6 +101,9 @@ def _means(
     w = np.ones(len(y)) if weights is None else weights
     mean, mean_y = np.zeros(X.shape[1]), 0.0
     for _ in range(2):
-        mean = mean + sum(w[rows] @ (X[rows] - mean) for rows in row_blocks(*X.shape)) / total
+        rest = np.zeros(len(mean))
+        for rows in row_blocks(*X.shape):
+            rest += w[rows] @ np.subtract(X[rows], mean, dtype=float)
+        mean = mean + rest / total
         mean_y += float(w @ (y - mean_y)) / total
     return mean, mean_y

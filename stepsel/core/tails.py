@@ -33,7 +33,7 @@ def f_tail(statistic: npt.ArrayLike, df: npt.ArrayLike, df_resid: npt.ArrayLike)
     )
     with np.errstate(invalid="ignore", over="ignore"):
         share = df_resid / (df_resid + df * statistic)
-    return special.betainc(df_resid / 2, df / 2, np.where(np.isinf(statistic), 0.0, share))
+    return np.asarray(special.betainc(df_resid / 2, df / 2, np.where(np.isinf(statistic), 0.0, share)), dtype=float)
 
 
 def log_f_tail(statistic: npt.ArrayLike, df: npt.ArrayLike, df_resid: npt.ArrayLike) -> FloatArray:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.intp]
+RealMatrix = npt.NDArray[np.number]
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
 """Files as people have them -> a DataFrame, with every decision said in a plain sentence.
 
 ``source`` turns a file into text, ``layout`` finds the table in the text, ``numerals`` reads numbers as
-people write them, ``columns`` settles each column, ``delimited`` joins these for text files, ``typed`` reads files that carry
-types, ``tidy``
-names the columns, ``table`` is the entrance.
+people write them, ``columns`` settles each column, ``delimited`` joins these for text files, ``typed`` reads
+files that carry types, ``tidy`` names the columns, ``table`` is the entrance.
 """
 
 from stepsel.reading.errors import ReadingError

@@ -1,4 +1,4 @@
-"""Columns of a frame that was read: which are numbers, what was missing in them, and what is said about it."""
+"""Columns of a frame that was read: which are numbers, what is missing in them, what is said about it."""
 
 from collections.abc import Collection
 
