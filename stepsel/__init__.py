@@ -7,6 +7,7 @@ from stepsel.exceptions import (
     IncompleteSearchWarning,
     MissingRowsWarning,
     PerfectFitWarning,
+    SaturationWarning,
     StepselWarning,
 )
 from stepsel.inflation import vif
@@ -22,6 +23,7 @@ __all__ = [
     "IncompleteSearchWarning",
     "MissingRowsWarning",
     "PerfectFitWarning",
+    "SaturationWarning",
     "StepselWarning",
     "StepwiseResult",
     "StepwiseSelector",

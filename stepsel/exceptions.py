@@ -25,5 +25,9 @@ class CollinearityError(ValueError):
     """Raised instead of :class:`CollinearityWarning` when ``collinearity="raise"``."""
 
 
+class SaturationWarning(StepselWarning):
+    """The search ended because one more term would leave no residual degrees of freedom."""
+
+
 class IncompleteSearchWarning(StepselWarning):
     """A numerical failure cut the search short; the path up to there is kept."""

@@ -16,6 +16,7 @@ from stepsel.exceptions import (
     IncompleteSearchWarning,
     MissingRowsWarning,
     PerfectFitWarning,
+    SaturationWarning,
 )
 
 # Belsley, Kuh and Welsch (1980) call a condition index above 30 a sign of strong dependence.
@@ -44,13 +45,21 @@ def of_data(n_dropped: int, n_rows: int, labels: Sequence[Hashable], constant: B
 
 
 def of_fit(engine: LinearEngine, path: Path, y_name: Hashable) -> None:
-    """Warn of a perfect fit and of a search that was cut short."""
+    """Warn of a perfect fit, of a saturated model and of a search that was cut short."""
     if engine.perfect:
         if path.steps[0].active.any() or len(path.steps) > 1:
             text = "the residuals are rounding noise: look for a copy of the response among the columns."
         else:
             text = "the response does not vary: there is nothing to explain."
         warnings.warn(f"perfect fit of {y_name!r}: {text}", PerfectFitWarning, stacklevel=4)
+    if path.last is not None and (path.last.status == Status.saturated).any():
+        final = path.steps[-1].fit
+        warnings.warn(
+            f"the model has {final.n_params} parameters for {engine.n_obs:g} observations: one more term would leave no "
+            "residual degrees of freedom, and such a fit says little.",
+            SaturationWarning,
+            stacklevel=4,
+        )
     if path.failed:
         warnings.warn(path.stop_reason, IncompleteSearchWarning, stacklevel=4)
 

@@ -28,8 +28,7 @@ class Run:
 
     def assert_outcome(self, path, trace):
         assert path == [
-            ("add", step["entered"]) if step["entered"] else ("remove", step["removed"])
-            for step in self.steps[1:]
+            ("add", step["entered"]) if step["entered"] else ("remove", step["removed"]) for step in self.steps[1:]
         ]
         criterion = self.parameters["criterion"]
         expected = [step["value"] for step in self.steps]

@@ -238,9 +238,7 @@ def naive_select(
     weights=None,
     weight_type="frequency",
 ):
-    data = Regression(
-        X, y, groups=groups, fit_intercept=fit_intercept, weights=weights, weight_type=weight_type
-    )
+    data = Regression(X, y, groups=groups, fit_intercept=fit_intercept, weights=weights, weight_type=weight_type)
     current = starting_terms(data, start, direction, keep)
     s2_full = None
     if criterion == "cp":

@@ -28,10 +28,10 @@ class Sentences(TyperGroup):
         """Run a command; everything that can go wrong ends here."""
         _write_utf8()
         try:
-            code = super().main(
-                args, prog_name or "stepsel", complete_var, False, windows_expand_args, **extra
-            )
+            code = super().main(args, prog_name or "stepsel", complete_var, False, windows_expand_args, **extra)
             sys.stdout.flush()
+            if code == 130:  # typer's own answer to an interruption
+                fail("Interrupted.", code)
         except BrokenPipeError:  # the reader of the output has gone, as in "| head"
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115
             code = 0
@@ -62,13 +62,11 @@ def explain(error: Exception) -> int:
     name = type(error).__name__
     if name == "Abort":
         return fail("Interrupted.", 130)
-    if hasattr(
-        error, "format_message"
-    ):  # wrong use of an option: the class differs between versions of typer
-        message = one_line(error.format_message())
-        return (
-            fail(f"{message} (stepsel --help lists the options.)", 2) if message else 0
-        )  # bare: the help itself
+    if hasattr(error, "format_message"):  # wrong use of an option: the class differs between versions of typer
+        message = one_line(error.format_message()).rstrip(".")
+        command = getattr(getattr(error, "ctx", None), "command_path", "stepsel")
+        # Without a message it is the help itself that was shown.
+        return fail(f"{message}; {command} --help lists the options.", 2) if message else 0
     if isinstance(error, MemoryError):
         return fail("The data do not fit into memory; leave columns out with --drop.", 2)
     if isinstance(error, OSError) and error.filename is not None:

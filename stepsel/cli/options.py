@@ -74,22 +74,16 @@ def _option(panel: str, text: str, *names: str, **settings: Any) -> Any:
 
 File = Annotated[
     Path,
-    typer.Argument(
-        metavar="FILE", help="CSV, TSV, Excel, Parquet, Feather or Stata file; - is standard input."
-    ),
+    typer.Argument(metavar="FILE", help="CSV, TSV, Excel, Parquet, Feather or Stata file; - is standard input."),
 ]
-Encoding = Annotated[
-    str | None, _option(READING, "Encoding, such as cp1252, gb18030, utf-16; found by default.")
-]
+Encoding = Annotated[str | None, _option(READING, "Encoding, such as cp1252, gb18030, utf-16; found by default.")]
 Sep = Annotated[str | None, _option(READING, "Separator: , ; | tab space; found by default.")]
 Decimal = Annotated[str | None, _option(READING, "Decimal mark: . or ,; found by default.")]
 Thousands = Annotated[str | None, _option(READING, "Thousands mark, such as , or '; found by default.")]
 Na = Annotated[
     list[str], _option(READING, "A text that means missing, in every column; repeat it for several.", "--na")
 ]
-Sheet = Annotated[
-    str | None, _option(READING, "Sheet of a workbook, by name or number; the first by default.")
-]
+Sheet = Annotated[str | None, _option(READING, "Sheet of a workbook, by name or number; the first by default.")]
 SkipRows = Annotated[int, _option(READING, "Lines to leave out before the header.", min=0)]
 NoHeader = Annotated[
     bool,
@@ -99,9 +93,7 @@ NoHeader = Annotated[
 Target = Annotated[str, _option(COLUMNS, "The column to explain.", "--target", "-t")]
 OptionalTarget = Annotated[str | None, _option(COLUMNS, "The target, which is left out.", "--target", "-t")]
 Drop = Annotated[list[str], _option(COLUMNS, "Columns not to use: NAME or NAME,NAME; repeatable.", "--drop")]
-Keep = Annotated[
-    list[str], _option(COLUMNS, "Columns always in the model: NAME or NAME,NAME; repeatable.", "--keep")
-]
+Keep = Annotated[list[str], _option(COLUMNS, "Columns always in the model: NAME or NAME,NAME; repeatable.", "--keep")]
 Group = Annotated[
     list[str], _option(COLUMNS, "Columns that enter and leave together: name=COL,COL; repeatable.", "--group")
 ]
@@ -109,9 +101,7 @@ Weights = Annotated[str | None, _option(COLUMNS, "Column of observation weights.
 WeightKind = Annotated[
     WeightType, _option(COLUMNS, "frequency: copies of a row; analytic: precision.", "--weight-type")
 ]
-MissingRows = Annotated[
-    Missing, _option(COLUMNS, "Rows with missing values: refuse them, or drop them.", "--missing")
-]
+MissingRows = Annotated[Missing, _option(COLUMNS, "Rows with missing values: refuse them, or drop them.", "--missing")]
 
 DirectionOption = Annotated[Direction, _option(SEARCH, "Direction of the search.", "--direction", "-d")]
 CriterionOption = Annotated[Criterion, _option(SEARCH, "What decides a step.", "--criterion", "-c")]
@@ -120,9 +110,7 @@ AlphaEnter = Annotated[float, _option(SEARCH, "With pvalue: a term enters below 
 AlphaRemove = Annotated[float, _option(SEARCH, "With pvalue: a term leaves above this p.")]
 TestEnter = Annotated[Test, _option(SEARCH, "Test for entering.")]
 TestRemove = Annotated[Test, _option(SEARCH, "Test for leaving.")]
-Start = Annotated[
-    list[str], _option(SEARCH, "Start model: auto, empty, full, or NAME,NAME; repeatable.", "--start")
-]
+Start = Annotated[list[str], _option(SEARCH, "Start model: auto, empty, full, or NAME,NAME; repeatable.", "--start")]
 MaxTerms = Annotated[int | None, _option(SEARCH, "Most terms in the model.")]
 MaxSteps = Annotated[int | None, _option(SEARCH, "Most steps.")]
 NoIntercept = Annotated[bool, _option(SEARCH, "Fit without an intercept.", "--no-intercept")]

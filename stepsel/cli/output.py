@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from stepsel.reading import ReadingError
@@ -87,13 +88,21 @@ def table(frame: pd.DataFrame, layout: dict[str, tuple[str, str]]) -> Table:
         texts = [_cell(value, spec) for value in frame[name]]
         if any(texts):
             words = spec == "s"
-            result.add_column(
-                header, justify="left" if words else "right", overflow="fold", no_wrap=not words
-            )
+            result.add_column(header, justify="left" if words else "right", overflow="fold", no_wrap=not words)
             cells.append(texts)
     for row in zip(*cells, strict=True):
         result.add_row(*row)
     return result
+
+
+def _fitted(console: Console, frame: pd.DataFrame, layout: dict[str, tuple[str, str]]) -> Table:
+    """Leave out what is least needed rather than fold names, where the terminal is narrow."""
+    for spare in ("n_params", "max_vif", "df"):
+        result = table(frame, layout)
+        if Measurement.get(console, console.options, result).maximum <= console.width:
+            return result
+        layout = {name: how for name, how in layout.items() if name != spare}
+    return table(frame, layout)
 
 
 def _cell(value: Any, spec: str) -> str:
@@ -122,7 +131,7 @@ def show_result(result: Any, title: str) -> None:
     layout = TRACE | {"criterion": (criterion, TRACE["criterion"][1])}
     if criterion == "pvalue":
         layout.pop("criterion")
-    console.print("Steps", table(result.trace, layout), sep="\n")
+    console.print("Steps", _fitted(console, result.trace, layout), sep="\n")
     console.print("Final model", table(result.tidy(), MODEL), sep="\n")
     collinearity = result.collinearity
     if len(collinearity):
@@ -238,6 +247,4 @@ def check_writable(*paths: Path | None) -> None:
         if path is not None and path.is_dir():
             raise ReadingError(f"{path} is a folder; give the name of a file to write.")
         if path is not None and not path.absolute().parent.is_dir():
-            raise ReadingError(
-                f"The folder {path.absolute().parent} does not exist, so {path} cannot be written."
-            )
+            raise ReadingError(f"The folder {path.absolute().parent} does not exist, so {path} cannot be written.")

@@ -26,6 +26,7 @@ class SufficientStats:
     n_rows : int
     total_weight : float
     mean : float array of shape (n_columns,)
+        What the cross-products are about: zero when not ``centred``.
     mean_y : float
     gram : float array of shape (n_columns, n_columns)
         ``sum w (x - mean)(x - mean)'``
@@ -128,8 +129,8 @@ def accumulate(
     return SufficientStats(
         n_rows=n_rows,
         total_weight=float(total),
-        mean=shift + column_sums / total,
-        mean_y=float(shift_y + sum_y / total),
+        mean=shift + column_sums / total if centred else shift,
+        mean_y=float(shift_y + sum_y / total) if centred else 0.0,
         gram=gram,
         cross=cross,
         ssy=float(max(ssy, 0.0)),

@@ -37,9 +37,7 @@ class Numbers:
         self.decimal = decimal
         for position, column in list(self.columns.items()):
             if len(column.decimals) > 1 and decimal is None:
-                self.unclear[position] = (
-                    "can be read with a decimal comma or a decimal point; say which with --decimal"
-                )
+                self.unclear[position] = "can be read with a decimal comma or a decimal point; say which with --decimal"
                 del self.columns[position]
             else:
                 frame[position] = column.values(decimal)
@@ -53,13 +51,9 @@ class Numbers:
                 found.setdefault("Decimal commas were read as such in {}.", []).append(names[position])
             if style.thousands:
                 mark = SPOKEN.get(style.thousands, style.thousands)
-                found.setdefault(f"The thousands mark ({mark}) was left out in {{}}.", []).append(
-                    names[position]
-                )
+                found.setdefault(f"The thousands mark ({mark}) was left out in {{}}.", []).append(names[position])
             if column.sign == "%":
-                found.setdefault("The percent sign was left out in {}: 12% is 12.", []).append(
-                    names[position]
-                )
+                found.setdefault("The percent sign was left out in {}: 12% is 12.", []).append(names[position])
             elif column.sign:
                 key = f"The currency sign {column.sign} was left out in {{}}."
                 found.setdefault(key, []).append(names[position])
@@ -105,24 +99,22 @@ def finish(frame: pd.DataFrame, numbers: Numbers, parsed_with: str = ".", blanks
         if position in numbers.columns:
             continue
         column = frame[position]
+        missing = {"": int(column.isna().sum())}
+        if is_text(column):
+            column, missing = _finish_text(column, blanks and "" not in numbers.na)
         declared = _declared_missing(column, numbers.na)
         if declared:
             column = column.mask(column.isin(list(declared)))
-        if is_text(column):
-            frame[position], missing = _finish_text(column, blanks and "" not in numbers.na)
-        else:
-            frame[position], missing = column, {"": int(frame[position].isna().sum())}
+        frame[position] = column
         missing |= {code if isinstance(code, str) else f"{code:g}": count for code, count in declared.items()}
         commas = parsed_with == "," and pd.api.types.is_float_dtype(column)
         if 0 < sum(missing.values()) < len(column) or commas:
-            numbers.columns[position] = Column(
-                {Style("," if commas else "."): column.to_numpy()}, missing=missing
-            )
+            numbers.columns[position] = Column({Style("," if commas else "."): column.to_numpy()}, missing=missing)
 
 
 def _declared_missing(column: pd.Series, na: Collection[str]) -> dict[object, int]:
     """Count the declared codes in a column: as text in text, as numbers in numbers."""
-    codes: set[object] = set(na - {""}) if isinstance(na, frozenset) else set(na)
+    codes: set[object] = {code for code in na if code}
     if pd.api.types.is_bool_dtype(column) or not codes:
         return {}
     if pd.api.types.is_numeric_dtype(column):

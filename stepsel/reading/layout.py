@@ -102,7 +102,7 @@ def find_layout(file: TextFile, sep: str | None = None, skip_rows: int = 0, head
     text, path = file.text, file.path
     start, line, declared, notes = _preamble(text, skip_rows)
     chosen = sep or declared or _find_separator(text, start)
-    if chosen != ",":
+    if chosen != "," and not (sep or declared):
         notes.append(f"Fields are separated by {SEPARATORS.get(chosen, repr(chosen))}.")
     found = list(islice(records(_head(text, start), chosen, 0, line), SAMPLE_RECORDS))
     if not found:
@@ -147,9 +147,7 @@ def _preamble(text: str, skip_rows: int) -> tuple[int, int, str | None, list[str
         declared = re.match(r'"?sep=(.)"?[\s,;|]*$', raw, flags=re.IGNORECASE | re.DOTALL)
         if declared and sep is None:
             sep = declared[1]
-            notes.append(
-                f"Line {line} declares the separator ({SEPARATORS.get(sep, repr(sep))}) and was left out."
-            )
+            notes.append(f"Line {line} declares the separator ({SEPARATORS.get(sep, repr(sep))}) and was left out.")
         elif raw.startswith("#") and not _is_commented_header(raw, LINE.match(text, match.end())):
             comments += 1
         elif raw.strip():
@@ -207,9 +205,7 @@ def _check_header(
                 f"{path} has a single column when split at {SEPARATORS.get(sep, repr(sep))}: "
                 f"its header holds {SEPARATORS[other]}, so give that with --sep."
             )
-        raise ReadingError(
-            f"{path} has a single column ({names[0].strip()[:40]!r}): {_where_it_begins(found)}."
-        )
+        raise ReadingError(f"{path} has a single column ({names[0].strip()[:40]!r}): {_where_it_begins(found)}.")
     if has_header and all(looks_numeric(name) for name in names) and any("." in name for name in names):
         raise ReadingError(
             f"{path} has numbers where the column names should be ({', '.join(names[:3])}, ...): "
@@ -281,6 +277,4 @@ def check_widths(file: TextFile, layout: Layout) -> None:
             way = "correct the line, or see --skip-rows and --sep"
             if any("\n" in value for value in record.fields):
                 way = "a quote that opens there does not close"
-            raise ReadingError(
-                f"{file.path}, line {record.line}, has {count} where the header has {width}: {way}."
-            )
+            raise ReadingError(f"{file.path}, line {record.line}, has {count} where the header has {width}: {way}.")

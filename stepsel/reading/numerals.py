@@ -45,9 +45,7 @@ class Style:
 
     def value(self, token: str) -> float:
         """Read a number that matches the pattern."""
-        return float(
-            (token.replace(self.thousands, "") if self.thousands else token).replace(self.decimal, ".")
-        )
+        return float((token.replace(self.thousands, "") if self.thousands else token).replace(self.decimal, "."))
 
 
 @lru_cache
@@ -131,9 +129,7 @@ def split_sign(text: str) -> tuple[str, str]:
     return minus + inner + body, sign
 
 
-def read_column(
-    text: pd.Series, allowed: Iterable[Style], codes: Collection[str] = MISSING_CODES
-) -> Column | None:
+def read_column(text: pd.Series, allowed: Iterable[Style], codes: Collection[str] = MISSING_CODES) -> Column | None:
     """Read a column of text as numbers, if every value is one.
 
     Parameters

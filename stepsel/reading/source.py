@@ -143,8 +143,7 @@ def decode(data: bytes, path: str | Path, encoding: str | None) -> tuple[TextFil
     except UnicodeError as error:
         line = 1 + data[: getattr(error, "start", 0)].count(b"\n")
         raise ReadingError(
-            f"{path}, line {line}, cannot be decoded as {found}: "
-            "give the encoding it was saved in with --encoding."
+            f"{path}, line {line}, cannot be decoded as {found}: give the encoding it was saved in with --encoding."
         ) from error
     if re.search(r"[\x00-\x08]", text[:HEAD]):  # no table has control characters
         raise ReadingError(f"{path} is a binary file, not a table of text.")

@@ -138,9 +138,7 @@ def _check_options(sep: str | None, decimal: str | None, thousands: str | None) 
     if decimal is not None and decimal not in (".", ","):
         raise ReadingError(f"The decimal mark {decimal!r} is neither '.' nor ','.")
     if thousands is not None and (len(thousands) != 1 or thousands.isalnum()):
-        raise ReadingError(
-            f"The thousands mark {thousands!r} is not one sign such as ',', '.', ' ' or an apostrophe."
-        )
+        raise ReadingError(f"The thousands mark {thousands!r} is not one sign such as ',', '.', ' ' or an apostrophe.")
     if decimal is not None and decimal == thousands:
         raise ReadingError(f"The decimal mark and the thousands mark are both {decimal!r}.")
 
@@ -243,9 +241,7 @@ def numeric_frame(table: Table, columns: Iterable[str], role: str = "column") ->
 
 
 def _why_not_numeric(table: Table, name: str, column: pd.Series, role: str) -> str:
-    drop = (
-        f"leave the column out with --drop {_quoted(name)}" if role == "column" else f"choose another {role}"
-    )
+    drop = f"leave the column out with --drop {_quoted(name)}" if role == "column" else f"choose another {role}"
     if name in table.unclear:
         where = f"{table.place(0)} holds {str(column.iloc[0])!r}"
         return f"{table.path}: {role} {name!r} {table.unclear[name]} ({where})."
@@ -261,10 +257,7 @@ def _why_not_numeric(table: Table, name: str, column: pd.Series, role: str) -> s
     ways = ["correct it", drop] if mostly_numeric(column) else [drop]
     if value in MISSING_CODES or (len(ways) > 1 and not any(sign.isdigit() for sign in value)):
         ways[:-1] = [f"declare it missing with --na {_quoted(value)}"]
-    return (
-        f"{table.path}: {role} {name!r} is not numeric: {table.place(row)} holds {shown!r}; "
-        f"{', or '.join(ways)}."
-    )
+    return f"{table.path}: {role} {name!r} is not numeric: {table.place(row)} holds {shown!r}; {', or '.join(ways)}."
 
 
 def _quoted(name: str) -> str:

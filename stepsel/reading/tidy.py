@@ -98,9 +98,7 @@ def unique_names(
     """
     counts = Counter(names[position] for position in kept if names[position])
     if target is not None and counts[target] > 1:
-        raise ReadingError(
-            f"{path} has {counts[target]} columns called {target!r}: rename all but the target."
-        )
+        raise ReadingError(f"{path} has {counts[target]} columns called {target!r}: rename all but the target.")
     taken, result, renamed, seen = set(counts), [], [], Counter[str]()
     for position in kept:
         name = names[position]
@@ -129,8 +127,7 @@ def missing_note(numbers: Numbers, names: Sequence[str]) -> list[str]:
         missing = {code: count for code, count in numbers.columns[position].missing.items() if count}
         if missing:
             detail = ", ".join(
-                f"{code or 'blank'} {count}" if len(missing) > 1 else code or "blank"
-                for code, count in missing.items()
+                f"{code or 'blank'} {count}" if len(missing) > 1 else code or "blank" for code, count in missing.items()
             )
             parts.append(f"{names[position]} {sum(missing.values())} ({detail})")
     return [f"Missing values: {listed(parts, 20)}."] if parts else []
@@ -146,6 +143,4 @@ def leading_zeros(sample: Sequence[Sequence[str]], frame: pd.DataFrame, names: S
     ]
     if not found:
         return []
-    return [
-        f"Leading zeros were left out in {listed(found)}: if these are codes, leave them out with --drop."
-    ]
+    return [f"Leading zeros were left out in {listed(found)}: if these are codes, leave them out with --drop."]

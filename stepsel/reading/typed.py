@@ -10,6 +10,7 @@ import pandas as pd
 
 from stepsel.reading.columns import Numbers, finish, without_blank_rows
 from stepsel.reading.errors import ReadingError, listed
+from stepsel.reading.numerals import is_missing_code
 
 PACKAGES = {"parquet": "pyarrow", "feather": "pyarrow", "excel": "openpyxl", "stata": "pandas"}
 
@@ -44,10 +45,7 @@ def read_typed(data: bytes, kind: str, path: Path | str) -> tuple[pd.DataFrame, 
     frame = frame.reset_index(drop=True)
     for position in range(frame.shape[1]):
         column = frame.iloc[:, position]
-        if (
-            column.dtype == object
-            and column.map(lambda cell: isinstance(cell, Decimal) or cell is None).all()
-        ):
+        if column.dtype == object and column.map(lambda cell: isinstance(cell, Decimal) or cell is None).all():
             frame.isetitem(position, column.astype(float).to_numpy())
     names = [str(name) for name in frame.columns]
     frame.columns = pd.RangeIndex(len(names))
@@ -106,9 +104,8 @@ def read_sheet(
     book = _run(pd.ExcelFile, data, "excel", path)
     name = _sheet_name(book, sheet, path)
     notes = [f"Sheet {name!r} of {len(book.sheet_names)} was read."] if len(book.sheet_names) > 1 else []
-    cells = book.parse(
-        name, header=None, dtype=object, keep_default_na=False, na_values=[""], skiprows=skip_rows
-    )
+    options: dict[str, Any] = {"dtype": object, "keep_default_na": False, "na_values": [""]}
+    cells = pd.read_excel(book, sheet_name=name, header=None, skiprows=skip_rows, **options)
     filled = np.flatnonzero(cells.notna().any(axis=1))
     if not len(filled):
         raise ReadingError(f"{path}: sheet {name!r} is empty.")
@@ -154,16 +151,13 @@ def _name(cell: object) -> str:
 def _is_units_row(frame: pd.DataFrame) -> bool:
     first, rest = frame.iloc[0], frame.iloc[1:]
     words = [position for position, cell in enumerate(first) if isinstance(cell, str)]
-    if (
-        not words
-        or not len(rest)
-        or any(isinstance(cell, int | float) and not pd.isna(cell) for cell in first)
-    ):
+    if not words or not len(rest) or any(isinstance(cell, int | float) and not pd.isna(cell) for cell in first):
         return False
-    columns = (rest.iloc[:, position].dropna() for position in words)
-    return all(
-        len(column) and column.map(lambda cell: isinstance(cell, int | float)).all() for column in columns
-    )
+    for position in words:
+        cells = [cell for cell in rest.iloc[:, position].dropna() if not is_missing_code(str(cell))]
+        if not cells or not all(isinstance(cell, int | float) for cell in cells):
+            return False
+    return True
 
 
 def _plain(column: pd.Series) -> pd.Series:
