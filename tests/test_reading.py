@@ -138,6 +138,13 @@ def test_another_script_is_not_guessed(read, refusal):
     assert list(read(content, encoding="cp1251").frame.columns) == ["возраст", "доход", "цена"]
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding"), [("年齡,房價,面積", "big5"), ("年齢,価格,面積", "shift_jis"), ("größe,b,c", "mac_roman")]
+)
+def test_what_is_neither_western_nor_everyday_chinese_is_refused(refusal, text, encoding):
+    assert "--encoding" in refusal(f"{text}\n1,2,3\n".encode(encoding))
+
+
 def test_declared_encoding_overrules_and_is_checked(read, refusal):
     content = "年齡,b\n1,2\n".encode("big5")
     assert columns(read(content, encoding="big5")) == {"年齡": [1], "b": [2]}
@@ -217,6 +224,8 @@ def test_no_header(read, refusal):
         ("a,b\n1,2\n3\n,\n", ["line 3", "1 field ", "has 2"]),
         ('a,b\n"x\ny",2\n\n3,4,5\n', ["line 5", "3 fields"]),
         ('a,b\n"1,2\n3,4\n', ["line 2", "quote"]),
+        ("a,b\n1,5,2\n3,5,4\n", ["line 2", "3 fields"]),  # decimal commas between commas, not row names
+        ("a,b\n1,2\n# end\n", ["line 3", "1 field "]),
         ("a\n1\n2\n", ["single column"]),
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 9, ["binary"]),
         (b"\x01\x00\x02\x00\x03\x00" * 50, ["binary"]),
@@ -274,6 +283,14 @@ def test_a_named_row_number_stays(read):
 
 def test_row_names_without_a_header(read):
     assert columns(read('"mpg","cyl"\n"Mazda",21,6\n"Fiat",22,4\n')) == {"mpg": [21, 22], "cyl": [6, 4]}
+
+
+def test_without_any_names_no_column_is_an_index(read):
+    assert columns(read(",,\n1,2,3\n4,5,6\n")) == {"column_1": [1, 4], "column_2": [2, 5], "column_3": [3, 6]}
+
+
+def test_end_mark_of_dos(read):
+    assert columns(read("a,b\n1,2\n\x1a")) == {"a": [1], "b": [2]}
 
 
 def test_trailing_empty_columns_and_rows(read):

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from stepsel.reading import ReadingError
 
+WIDE = 100_000
 TRACE = {  # column: header, format
     "step": ("step", "d"),
     "action": ("action", "s"),
@@ -48,7 +49,7 @@ VIF = {
 
 def standard_output() -> Console:
     """Open standard output for people; into a file or a pipe nothing is coloured, folded or cut."""
-    width = None if sys.stdout.isatty() else 100_000
+    width = None if sys.stdout.isatty() else WIDE
     # Names are data: neither [brackets] nor :colons: in them are markup.
     return Console(file=sys.stdout, width=width, markup=False, emoji=False, highlight=False)
 
@@ -97,9 +98,10 @@ def table(frame: pd.DataFrame, layout: dict[str, tuple[str, str]]) -> Table:
 
 def _fitted(console: Console, frame: pd.DataFrame, layout: dict[str, tuple[str, str]]) -> Table:
     """Leave out what is least needed rather than fold names, where the terminal is narrow."""
+    unbounded = console.options.update(width=WIDE)
     for spare in ("n_params", "max_vif", "df"):
         result = table(frame, layout)
-        if Measurement.get(console, console.options, result).maximum <= console.width:
+        if Measurement.get(console, unbounded, result).maximum <= console.width:
             return result
         layout = {name: how for name, how in layout.items() if name != spare}
     return table(frame, layout)

@@ -224,7 +224,9 @@ class LinearEngine:
     def _entered(self, state: State, columns: IntArray) -> bool:
         for at in range(len(columns)):
             one = columns[at : at + 1]
-            if not state.addition(one)[1][0] > SMALLEST_TOLERANCE:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                tolerance = state.addition(one)[1][0]
+            if not tolerance > SMALLEST_TOLERANCE:
                 return False
             state.enter(one)
         return True

@@ -231,12 +231,19 @@ def _match_header(layout: Layout) -> list[str]:
     if width == len(names) + 1:
         if all(not fields[-1].strip() for fields in layout.sample):
             return [*names, ""]
-        labels = [fields[0] for fields in layout.sample]
-        if len(set(labels)) == len(labels):
+        if _are_row_names([fields[0].strip() for fields in layout.sample]):
             return ["", *names]
     while len(names) > width and not names[-1].strip():
         names = names[:-1]
     return names
+
+
+def _are_row_names(labels: list[str]) -> bool:
+    """Whether cells are labels or counted rows; other numbers rather come from decimal commas between commas."""
+    if len(set(labels)) < len(labels):
+        return False
+    counted = [str(number) for number in range(1, len(labels) + 1)]
+    return (labels == counted and len(labels) > 2) or not any(map(looks_numeric, labels))
 
 
 def _is_units_row(sample: list[list[str]]) -> bool:

@@ -30,6 +30,9 @@ MAGIC = {
     b"PK\x03\x04": "zip",
 }
 HEAD = 1 << 16
+WESTERN_SIGNS = (
+    "\u20ac\u0160\u0161\u017d\u017e\u0152\u0153\u2018\u2019\u201c\u201d\u2013\u2014\u00a0£«»°²³ªºµ½¿¡".encode("cp1252")
+)
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ def decode(data: bytes, path: str | Path, encoding: str | None) -> tuple[TextFil
         ) from error
     if re.search(r"[\x00-\x08]", text[:HEAD]):  # no table has control characters
         raise ReadingError(f"{path} is a binary file, not a table of text.")
-    plain = text.removeprefix("\ufeff")
+    plain = text.removeprefix("\ufeff").removesuffix("\x1a")  # byte order mark, and the end mark of DOS
     if "\n" not in plain:  # line ends of an old Macintosh
         plain = plain.replace("\r", "\n")
     same = plain is text and found == "utf-8"
@@ -209,9 +212,11 @@ def _is_chinese(sample: bytes) -> bool:
 
 
 def _is_western(sample: bytes) -> bool:
-    """Whether high bytes stand among Latin letters; words made of nothing else belong to another script."""
-    if re.search(rb"[\x81\x8d\x8f\x90\x9d]", sample):
-        return False  # unassigned in Windows-1252
+    """Whether high bytes are mostly letters among Latin ones; words of nothing else belong to another script."""
+    high = re.findall(rb"[\x80-\xff]", sample)
+    usual = re.findall(rb"[\xc0-\xff" + WESTERN_SIGNS + rb"]", sample)
+    if re.search(rb"[\x81\x8d\x8f\x90\x9d]", sample) or len(usual) < 0.7 * len(high):
+        return False  # unassigned in Windows-1252, or signs that headers do not hold
     words = re.findall(rb"[A-Za-z\xc0-\xff]*[\xc0-\xff][A-Za-z\xc0-\xff]*", sample)
     foreign = [word for word in words if len(word) >= 3 and not re.search(rb"[A-Za-z]", word)]
     return len(foreign) <= 0.5 * len(words)

@@ -243,7 +243,8 @@ def numeric_frame(table: Table, columns: Iterable[str], role: str = "column") ->
 def _why_not_numeric(table: Table, name: str, column: pd.Series, role: str) -> str:
     drop = f"leave the column out with --drop {_quoted(name)}" if role == "column" else f"choose another {role}"
     if name in table.unclear:
-        where = f"{table.place(0)} holds {str(column.iloc[0])!r}"
+        row = next(row for row, cell in enumerate(column) if pd.notna(cell) and str(cell).strip())
+        where = f"{table.place(row)} holds {str(column.iloc[row])!r}"
         return f"{table.path}: {role} {name!r} {table.unclear[name]} ({where})."
     if not is_text(column):
         return f"{table.path}: {role} {name!r} holds {column.dtype} values, not numbers; {drop}."
@@ -256,8 +257,9 @@ def _why_not_numeric(table: Table, name: str, column: pd.Series, role: str) -> s
     shown = value if len(value) <= 40 else value[:37] + "..."
     ways = ["correct it", drop] if mostly_numeric(column) else [drop]
     if value in MISSING_CODES or (len(ways) > 1 and not any(sign.isdigit() for sign in value)):
-        ways[:-1] = [f"declare it missing with --na {_quoted(value)}"]
-    return f"{table.path}: {role} {name!r} is not numeric: {table.place(row)} holds {shown!r}; {', or '.join(ways)}."
+        ways.insert(-1, f"declare it missing with --na {_quoted(value)}")
+    advice = ", ".join(ways[:-1]) + (", or " if ways[1:] else "") + ways[-1]
+    return f"{table.path}: {role} {name!r} is not numeric: {table.place(row)} holds {shown!r}; {advice}."
 
 
 def _quoted(name: str) -> str:

@@ -45,7 +45,7 @@ def leftovers(frame: pd.DataFrame, names: Sequence[str], notes: list[str]) -> se
     found = set(empty)
     if empty:
         notes.append(f"{len(empty)} empty column{'s' * (len(empty) > 1)} without a name left out.")
-    if 0 in unnamed and 0 not in empty:
+    if unnamed[:1] == [0] and found | {0} == set(unnamed):  # of several columns without names none is an index
         what = _index_kind(frame[0])
         if what:
             found.add(0)

@@ -1,0 +1,1 @@
+"""Speed and accuracy of stepsel beside its peers: ``python -m benchmarks.run``."""
