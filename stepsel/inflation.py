@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from stepsel.core.linear import LinearEngine
-from stepsel.design import Design, build_terms, check_finite, is_frame, linear_data, numeric_matrix
+from stepsel.design import Design, check_finite, is_frame, linear_data, numeric_matrix
+from stepsel.naming import build_terms
 from stepsel.trace import collinearity_table
 
 

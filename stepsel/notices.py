@@ -55,8 +55,8 @@ def of_fit(engine: LinearEngine, path: Path, y_name: Hashable) -> None:
     if path.last is not None and (path.last.status == Status.saturated).any():
         final = path.steps[-1].fit
         warnings.warn(
-            f"the model has {final.n_params} parameters for {engine.n_obs:g} observations: one more term would leave no "
-            "residual degrees of freedom, and such a fit says little.",
+            f"the model has {final.n_params} parameters for {engine.n_obs:g} observations: one more term would leave "
+            "no residual degrees of freedom, and such a fit says little.",
             SaturationWarning,
             stacklevel=4,
         )

@@ -1,6 +1,5 @@
 """StepwiseResult: the trace, the candidates and the final model of one selection."""
 
-import html
 from collections.abc import Hashable
 from functools import cached_property
 from typing import Any
@@ -19,6 +18,7 @@ from stepsel.core.terms import Terms
 from stepsel.design import Design, is_frame, numeric_matrix
 from stepsel.final import statsmodels_results
 from stepsel.settings import Settings
+from stepsel.summary import Summary, shown
 
 
 class StepwiseResult:
@@ -281,13 +281,13 @@ class StepwiseResult:
 
     def _sections(self) -> list[tuple[str, pd.DataFrame]]:
         steps = self.trace[["step", "action", "term", "df", "statistic", "p_value", "criterion", "n_params", "r2"]]
-        steps = steps.assign(term=[_shown(term) for term in steps["term"]])
-        coefficients = self.tidy().assign(term=[_shown(term) for term in self.tidy()["term"]])
+        steps = steps.assign(term=[shown(term) for term in steps["term"]])
+        coefficients = self.tidy().assign(term=[shown(term) for term in self.tidy()["term"]])
         coefficients = coefficients.rename(columns={"p_value": "p_value (not adjusted for selection)"})
         sections = [(self._heading(), steps), ("Final model", coefficients)]
         if self.selected:
             table = self.collinearity
-            sections.append(("Collinearity", table.assign(term=[_shown(term) for term in table["term"]])))
+            sections.append(("Collinearity", table.assign(term=[shown(term) for term in table["term"]])))
         return sections
 
     def _heading(self) -> str:
@@ -295,7 +295,7 @@ class StepwiseResult:
         return f"Stepwise selection of {self._y_name}: {settings.direction}, {settings.criterion}"
 
     def _facts(self) -> str:
-        chosen = ", ".join(_shown(name) for name in self.selected) or "none (intercept only)"
+        chosen = ", ".join(shown(name) for name in self.selected) or "none (intercept only)"
         dropped = f" ({self.n_dropped} rows with missing values dropped)" if self.n_dropped else ""
         share = len(self._terms) / float(self.n_obs)
         return (
@@ -303,12 +303,12 @@ class StepwiseResult:
             f"terms ({share:.2g} per observation). Selection makes p-values and intervals too optimistic."
         )
 
-    def summary(self) -> "Summary":
+    def summary(self) -> Summary:
         """Return the trace, the final model and its collinearity as text (and as HTML in a notebook)."""
         return Summary(self._sections(), self._facts())
 
     def __repr__(self) -> str:
-        chosen = ", ".join(_shown(name) for name in self.selected[:10]) or "no term"
+        chosen = ", ".join(shown(name) for name in self.selected[:10]) or "no term"
         more = f" and {len(self.selected) - 10} more" if len(self.selected) > 10 else ""
         return f"<StepwiseResult: {chosen}{more} of {len(self._terms)} candidates>"
 
@@ -319,37 +319,3 @@ class StepwiseResult:
         """Build the tables and keep the selected columns only: a pickle does not carry the whole input."""
         self.trace, self.candidates, self.collinearity, self._selected_data  # noqa: B018 (build them)
         return {**self.__dict__, "_engine": None, "_data": None}
-
-
-def _shown(name: Hashable) -> str:
-    return "" if name is None else str(name)
-
-
-class Summary:
-    """A printable summary."""
-
-    def __init__(self, sections: list[tuple[str, pd.DataFrame]], facts: str) -> None:
-        self._sections, self._facts = sections, facts
-
-    def __str__(self) -> str:
-        parts = [f"{title}\n{_text(table)}" for title, table in self._sections]
-        return "\n\n".join([*parts, self._facts])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        parts = [
-            f"<h4>{html.escape(title)}</h4>"
-            + table.to_html(index=False, float_format=_number, na_rep="", border=0, escape=True)
-            for title, table in self._sections
-        ]
-        return "\n".join([*parts, f"<p>{html.escape(self._facts)}</p>"])
-
-
-def _text(table: pd.DataFrame) -> str:
-    with pd.option_context("display.width", 200, "display.max_columns", None, "display.max_rows", None):
-        return table.to_string(index=False, float_format=_number, na_rep="")
-
-
-def _number(value: float) -> str:
-    return f"{value:.5g}"

@@ -10,9 +10,11 @@ from stepsel import notices
 from stepsel.core.criteria import AdjustedR2, Criterion, MallowsCp, PartialF, information_criterion
 from stepsel.core.fits import Fit
 from stepsel.core.linear import LinearEngine
-from stepsel.core.search import InformationPolicy, Policy, PValuePolicy, Step, search
+from stepsel.core.policies import InformationPolicy, Policy, PValuePolicy
+from stepsel.core.search import Step, search
 from stepsel.core.terms import BoolArray, Terms
-from stepsel.design import Design, build_terms, check_finite, find, linear_data, names_in
+from stepsel.design import Design, check_finite, linear_data
+from stepsel.naming import build_terms, find, names_in
 from stepsel.result import StepwiseResult
 from stepsel.settings import Settings
 from stepsel.trace import Measures

@@ -1,6 +1,7 @@
 """Files as people have them. What is right is written beside each file, or is the file that wrote it (clean.csv)."""
 
 import bz2
+import csv
 import gzip
 import io
 import lzma
@@ -11,6 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import CASES
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
 from stepsel.reading import ReadingError, numeric_frame, read_table
@@ -595,3 +599,57 @@ def test_missing_reader_is_named(tmp_path, monkeypatch, kind, module, package):
 
 def test_damaged_parquet(refusal):
     assert "cannot be read as Parquet" in refusal(b"PAR1garbagePAR1", "x.parquet")
+
+
+# Any table in any dress ---------------------------------------------------------------------------------------------
+
+
+def written(number, decimal, thousands, digits):
+    """A number as a spreadsheet of some country writes it."""
+    if number is None:
+        return None
+    text = f"{number:,.{digits}f}" if thousands else f"{number:.{digits}f}"
+    return text.translate(str.maketrans({",": thousands, ".": decimal}))
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    rows=st.lists(
+        st.tuples(*[st.none() | st.integers(-(10**7), 10**7).map(lambda number: number / 100)] * 3),
+        min_size=2,
+        max_size=30,
+    ),
+    sep=st.sampled_from([",", ";", "\t", "|"]),
+    decimal=st.sampled_from([".", ","]),
+    thousands=st.sampled_from(["", " ", "'", "\u00a0", ".", ","]),
+    code=st.sampled_from(["", "NA", ".", "-", "?", "#N/A"]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"]),
+    line_end=st.sampled_from(["\n", "\r\n", "\r"]),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    index=st.booleans(),
+)
+def test_any_table_in_any_dress(
+    tmp_path_factory, rows, sep, decimal, thousands, code, encoding, line_end, quoting, index
+):
+    assume(thousands != decimal)
+    proof = [1.5] * len(rows)  # a column that shows the decimal mark, as nearly every file has
+    frame = pd.DataFrame(rows, columns=["größe", "b", "c"], dtype=float).assign(proof=proof)
+    header = [*([""] if index else []), *frame.columns, "stadt"]
+    cells = [
+        [
+            *([number] if index else []),
+            *(written(value, decimal, thousands, 2) or code for value in row),
+            f"1{decimal}5",
+            "NA",
+        ]
+        for number, row in enumerate(rows)
+    ]
+    stream = io.StringIO(newline="")
+    csv.writer(stream, delimiter=sep, lineterminator=line_end, quoting=quoting).writerows([header, *cells])
+    file = tmp_path_factory.mktemp("dress") / "data.txt"
+    file.write_bytes(stream.getvalue().encode(encoding))
+    table = read_table(file)
+    assert table.frame["stadt"].tolist() == ["NA"] * len(rows)
+    for name in frame:
+        if frame[name].notna().any():
+            assert_allclose(numeric_frame(table, [name])[name].astype(float), frame[name], rtol=0)

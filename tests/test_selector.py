@@ -111,7 +111,7 @@ def test_metadata_routing_of_sample_weight(frame):
 
 def test_sparse_input_is_refused_in_one_sentence(frame):
     X, y = frame
-    with pytest.raises(TypeError, match="[Ss]parse"):
+    with pytest.raises(TypeError, match="parse"):
         StepwiseSelector().fit(sp.csr_matrix(X.to_numpy()), y)
 
 
@@ -140,7 +140,7 @@ def test_changing_the_data_afterwards_is_noticed(frame):
     selector = StepwiseSelector(criterion="bic").fit(array, y)
     array += 10
     with pytest.raises(RuntimeError, match="changed"):
-        selector.coef_
+        _ = selector.coef_
 
 
 @pytest.mark.parametrize(
@@ -328,5 +328,9 @@ def test_nothing_is_mutated_and_positions_pair_rows(frame):
 
 
 def test_import_loads_no_heavy_packages():
-    code = "import sys, stepsel; print([m for m in ('statsmodels', 'matplotlib', 'typer', 'polars') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    code = (
+        "import sys, stepsel; print([m for m in ('statsmodels', 'matplotlib', 'typer', 'polars') if m in sys.modules])"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )

@@ -12,7 +12,8 @@ from stepsel.core import collinearity
 from stepsel.core.cross_products import BackwardState, BlockChange, ForwardState, State, SweepState
 from stepsel.core.fits import Fit, FloatArray, Moves, Status
 from stepsel.core.linear_data import LinearData, column_scale, orthogonal_problem
-from stepsel.core.orthogonal import OrthogonalState, Problem
+from stepsel.core.orthogonal import OrthogonalState
+from stepsel.core.problem import Problem
 from stepsel.core.terms import BoolArray, IntArray, Terms
 
 # Where the cross-products stop being exact enough. With a tolerance above 1e-5 the statistics agree with QR to

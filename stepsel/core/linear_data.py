@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from stepsel.core.fits import FloatArray
 from stepsel.core.moments import SufficientStats, accumulate, constant_columns, row_blocks
-from stepsel.core.orthogonal import Problem, centred_matrix, triangular_factor
+from stepsel.core.problem import Problem, centred_matrix, triangular_factor
 from stepsel.core.terms import BoolArray
 
 # A column whose mean is more standard deviations than this from zero is centred in a copy before it is used.

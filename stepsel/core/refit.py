@@ -8,7 +8,7 @@ from scipy.linalg import solve_triangular
 
 from stepsel.core.fits import FloatArray
 from stepsel.core.moments import row_blocks
-from stepsel.core.orthogonal import centred_matrix, triangular_factor
+from stepsel.core.problem import centred_matrix, triangular_factor
 
 
 @dataclass(frozen=True)

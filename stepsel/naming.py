@@ -1,0 +1,85 @@
+"""Names in parameters -> terms."""
+
+import difflib
+import numbers
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Sized
+from typing import Any
+
+import numpy as np
+
+from stepsel.core.terms import Terms
+
+
+def build_terms(
+    labels: Sequence[Hashable], groups: Mapping[Hashable, Any] | None, keep: Any, *, positions: bool
+) -> Terms:
+    """Return the terms: one per listed group, one per other column, ordered by their first column.
+
+    Parameters
+    ----------
+    labels : sequence
+        The column labels.
+    groups : mapping of name -> columns, optional
+    keep : name or iterable of names
+        Terms that are in every model.
+    positions : bool
+        Whether columns may also be given by position (input without labels).
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, a column is in two groups, or a group is named like another column.
+    """
+    if not groups and not isinstance(keep, str) and isinstance(keep, Sized) and not len(keep):
+        every = np.arange(len(labels) + 1)
+        return Terms(labels, every[:-1], every, np.zeros(len(labels), dtype=bool))
+    place = {label: at for at, label in enumerate(labels)}
+    owner: dict[int, Hashable] = {}
+    for name, columns in (groups or {}).items():
+        members = [find(column, place, positions, "groups") for column in names_in(columns)]
+        if not members:
+            raise ValueError(f"groups: group {name!r} has no columns.")
+        for column in members:
+            if column in owner:
+                raise ValueError(f"groups: column {labels[column]!r} is in both {owner[column]!r} and {name!r}.")
+            owner[column] = name
+    names = list(dict.fromkeys(owner.get(at, label) for at, label in enumerate(labels)))
+    clash = next((label for at, label in enumerate(labels) if label in set(owner.values()) and at not in owner), None)
+    if clash is not None:
+        raise ValueError(f"groups: {clash!r} is also a column outside the group: give the group another name.")
+    if owner:
+        members_of: dict[Hashable, list[int]] = {name: [] for name in names}
+        for at, label in enumerate(labels):
+            members_of[owner.get(at, label)].append(at)
+        index = np.array([at for name in names for at in members_of[name]], dtype=np.intp)
+        offset = np.concatenate([[0], np.cumsum([len(members_of[name]) for name in names])]).astype(np.intp)
+    else:
+        index, offset = np.arange(len(labels)), np.arange(len(labels) + 1)
+    kept = np.zeros(len(names), dtype=bool)
+    place = {name: at for at, name in enumerate(names)}
+    kept[[find(name, place, positions and not owner, "keep") for name in names_in(keep)]] = True
+    return Terms(names, index, offset, kept)
+
+
+def names_in(names: Any) -> list[Hashable]:
+    """Return one name or an iterable of names as a list."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        return [names]
+    return list(names)
+
+
+def find(name: Hashable, place: Mapping[Hashable, int], positions: bool, where: str) -> int:
+    """Return the position of a term or column by its label.
+
+    Raises
+    ------
+    ValueError
+        If there is none, naming the closest labels.
+    """
+    if name in place:
+        return place[name]
+    if positions and isinstance(name, numbers.Integral) and 0 <= int(name) < len(place):
+        return int(name)
+    close = difflib.get_close_matches(str(name), [str(label) for label in place], n=3, cutoff=0.4)
+    known = close or [str(label) for label in list(place)[:5]]
+    raise ValueError(f"{where}: there is no column or group {name!r}; did you mean one of {known}?")
