@@ -22,21 +22,27 @@ def environment():
     return usual | ONE_THREAD | {"PYTHONPATH": str(ROOT)}
 
 
-def answers(command, seconds):
+def answers(command, seconds, given=None):
     """The JSON lines that a command prints; those it had printed when its time was over."""
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment(), cwd=ROOT
+        list(map(str, command)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment(),
+        cwd=ROOT,
     ) as process:
         try:
-            output, _ = process.communicate(timeout=seconds)
+            output, _ = process.communicate(given, timeout=seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             output, _ = process.communicate()
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 
-def python(module, *arguments, seconds):
-    return answers([sys.executable, "-m", module, *map(str, arguments)], seconds)
+def python(module, *arguments, seconds, given=None):
+    return answers([sys.executable, "-m", module, *arguments], seconds, given)
 
 
 def rscript():

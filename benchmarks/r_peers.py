@@ -1,6 +1,5 @@
 """R's step and leaps::regsubsets, where Rscript is installed."""
 
-import json
 import subprocess
 import tempfile
 from pathlib import Path
@@ -22,7 +21,7 @@ def r_answers(peer, run, outcome, budget, seconds):
         shape = run.workload.n_rows, run.workload.n_columns
         task = (run.direction, run.criterion, len(outcome["selected"]), run.max_terms or 0, budget)
         command = [rscript(), SCRIPT, peer, *run.workload.binary_files(), *shape, *task, fits, selected]
-        return answers(list(map(str, command)), seconds)
+        return answers(command, seconds)
 
 
 def r_versions():
@@ -32,7 +31,3 @@ def r_versions():
     done = subprocess.run([rscript(), "-e", code], capture_output=True, text=True, env=environment(), check=False)
     found = [*done.stdout.splitlines(), "", ""]
     return {"R": found[0] or None, "leaps": found[1] or None}
-
-
-if __name__ == "__main__":
-    print(json.dumps(r_versions()))

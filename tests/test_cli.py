@@ -125,6 +125,17 @@ def test_names_are_printed_as_they_are(tmp_path):
     assert "\x1b" not in outcome.stdout
 
 
+@pytest.mark.parametrize(("search", "name"), [("pvalue", "p_both"), ("aic", "aic_both")])
+def test_names_with_signs_of_formulas_and_other_scripts(search, name):
+    folder = CASES / "h01_symbol_names"
+    plain, names = (pd.read_csv(folder / file, nrows=0).columns for file in ("plain.csv", "data.csv"))
+    outcome = run("select", folder / "data.csv", "-t", names[-1], "-c", search)
+    assert outcome.exit_code == 0
+    selected = read_json(folder / "case.json")["values"]["R"][name]["selected"]
+    chosen = [label for term, label in zip(plain, names, strict=True) if term in selected]
+    assert f"Selected ({len(chosen)}): {', '.join(chosen)}." in outcome.stdout
+
+
 def test_nothing_selected(tmp_path):
     rng = np.random.default_rng(3)
     pd.DataFrame(rng.normal(size=(30, 3)), columns=["a", "b", "y"]).to_csv(tmp_path / "d.csv", index=False)

@@ -228,6 +228,7 @@ def test_no_header(read, refusal):
         ("a,b\n1,2\n3\n,\n", ["line 3", "1 field ", "has 2"]),
         ('a,b\n"x\ny",2\n\n3,4,5\n', ["line 5", "3 fields"]),
         ('a,b\n"1,2\n3,4\n', ["line 2", "quote"]),
+        ('a,b\n1,2\n3,"4\n', ["line 3", "quote"]),
         ("a,b\n1,5,2\n3,5,4\n", ["line 2", "3 fields"]),  # decimal commas between commas, not row names
         ("a,b\n1,2\n# end\n", ["line 3", "1 field "]),
         ("a\n1\n2\n", ["single column"]),
@@ -323,7 +324,7 @@ def test_target_has_to_be_there_once(refusal):
 
 
 def test_empty_column_is_named(refusal):
-    assert "'b' is empty; leave it out with --drop b" in refusal("a,b,c\n1,,2\n3,,4\n")
+    assert "'b' is empty; leave the column out with --drop b" in refusal("a,b,c\n1,,2\n3,,4\n")
 
 
 # Numbers ------------------------------------------------------------------------------------------------------------
@@ -418,6 +419,11 @@ def test_text_is_never_made_a_number(read, refusal, cells, line, value):
     sentence = refusal(content)
     assert f"line {line} holds {value!r}" in sentence
     assert "--drop x" in sentence
+
+
+def test_infinite_values_are_named(refusal):
+    assert "'b' is infinite: line 3; leave the column out with --drop b" in refusal("a,b\n1,2\n3,-inf\n")
+    assert "'b' is infinite: line 2" in refusal("a,b\n1,1e400\n3,4\n")
 
 
 def test_numbers_are_exact(read):

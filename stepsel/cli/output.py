@@ -138,11 +138,12 @@ def show_result(result: Any, title: str) -> None:
     collinearity = result.collinearity
     if len(collinearity):
         console.print("Collinearity", table(collinearity, vif_layout(collinearity)), sep="\n")
-    count = len(result.selected)
-    chosen = ", ".join(map(str, result.selected)) if count else "none: the model is the intercept only"
-    if not count and result.tidy().empty:
-        chosen = "none: the model is empty"
-    console.print(f"Selected ({count}): {chosen}.")
+    names = list(map(str, result.selected))
+    if names:
+        chosen = f"Selected ({len(names)}): {', '.join(names)}."
+    else:
+        chosen = f"Selected: none; the model is {'empty' if result.tidy().empty else 'the intercept only'}."
+    console.print(chosen)
     console.print(str(result.stop_reason))
     sys.stdout.flush()
 

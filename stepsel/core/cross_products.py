@@ -69,10 +69,12 @@ class Elimination:
     matrix : float array of shape (p, p)
         Symmetric, positive definite.
     rhs : float array of shape (p,)
+    position : int array of shape (n_columns,), optional
+        The row of each column in ``matrix``, when it holds only some.
     """
 
-    def __init__(self, matrix: FloatArray, rhs: FloatArray) -> None:
-        self._position = np.arange(len(rhs))
+    def __init__(self, matrix: FloatArray, rhs: FloatArray, position: IntArray | None = None) -> None:
+        self._position = np.arange(len(rhs)) if position is None else position
         self._load(matrix, rhs.copy())
 
     def _load(self, matrix: FloatArray, rhs: FloatArray) -> None:
@@ -145,7 +147,8 @@ class ForwardState:
         raise NotImplementedError("a forward factorisation cannot take a column out")
 
     def addition(self, columns: IntArray) -> tuple[FloatArray, FloatArray]:
-        return self._elimination.changes(columns)
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0 for a column in the span of the model
+            return self._elimination.changes(columns)
 
     def removal(self, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         raise NotImplementedError("a forward factorisation cannot take a column out")
@@ -168,9 +171,9 @@ class BackwardState:
         if len(columns) < n_columns or not np.array_equal(columns, np.arange(n_columns)):
             gram, cross = gram[np.ix_(columns, columns)], cross[columns]
         inverse, coefficients = _inverse(gram, cross)
-        self._position = np.full(n_columns, -1)
-        self._position[columns] = np.arange(len(columns))
-        self._elimination = Elimination(inverse, coefficients)
+        position = np.full(n_columns, -1)
+        position[columns] = np.arange(len(columns))
+        self._elimination = Elimination(inverse, coefficients, position)
         self.rss = ssy - float(coefficients @ cross)
         self.rank = len(columns)
 
@@ -178,7 +181,7 @@ class BackwardState:
         raise NotImplementedError("a backward factorisation cannot put a column in")
 
     def leave(self, columns: IntArray) -> None:
-        for column in self._position[columns]:
+        for column in columns:
             self.rss += self._elimination.pivot(int(column))
             self.rank -= 1
 
@@ -186,14 +189,14 @@ class BackwardState:
         raise NotImplementedError("a backward factorisation cannot put a column in")
 
     def removal(self, columns: IntArray) -> tuple[FloatArray, FloatArray]:
-        losses, inflation = self._elimination.changes(self._position[columns])
+        losses, inflation = self._elimination.changes(columns)
         return losses, 1 / inflation
 
     def block_addition(self, columns: IntArray) -> BlockChange:
         raise NotImplementedError("a backward factorisation cannot put a column in")
 
     def block_removal(self, columns: IntArray) -> BlockChange:
-        rhs, block = self._elimination.block(self._position[columns])
+        rhs, block = self._elimination.block(columns)
         return _block_change(rhs, block)._replace(tolerance=float(1 / block.diagonal().max()))
 
 
@@ -233,7 +236,8 @@ class SweepState:
 
     def _changes(self, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         diagonal = np.abs(self._swept.diagonal()[columns])
-        return self._swept[columns, -1] ** 2 / diagonal, diagonal
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0 for a column in the span of the model
+            return self._swept[columns, -1] ** 2 / diagonal, diagonal
 
     def addition(self, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         return self._changes(columns)

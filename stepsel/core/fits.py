@@ -24,8 +24,7 @@ class Status(IntEnum):
     kept = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(NamedTuple):
     """One fitted model.
 
     Attributes
@@ -56,7 +55,7 @@ class Move(NamedTuple):
     likelihood_ratio: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # not frozen: a frozen one takes three times as long to make, at every step
 class Moves:
     """The neighbours of one model, one entry a move, removals first.
 

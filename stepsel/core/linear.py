@@ -190,13 +190,18 @@ class LinearEngine:
         return result
 
     def _factor(self, active: IntArray) -> tuple[FloatArray, list[IntArray]]:
-        """Return the unit columns of a model and the place of each term's columns among them."""
+        """Return the unit columns of a model and the place of each term's columns among them.
+
+        A column of a larger term that is aliased within the model has no coefficient, and no inflation.
+        """
         columns = self.terms.columns_of(active)
         if not len(columns):
             return np.empty((0, 0)), []
-        ends = np.cumsum(self.terms.sizes[active])
-        groups = [np.arange(end - size, end) for end, size in zip(ends, self.terms.sizes[active], strict=True)]
-        return self.unit_columns(columns), groups
+        owner = np.repeat(np.arange(len(active)), self.terms.sizes[active])
+        if not self._all_single:
+            inside = np.isin(columns, OrthogonalState(self.problem, self.tolerance, columns).basis_columns)
+            columns, owner = columns[inside], owner[inside]
+        return self.unit_columns(columns), [np.flatnonzero(owner == at) for at in range(len(active))]
 
     # Inside -----------------------------------------------------------------------------------------------------
 
@@ -225,9 +230,7 @@ class LinearEngine:
     def _entered(self, state: State, columns: IntArray) -> bool:
         for at in range(len(columns)):
             one = columns[at : at + 1]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                tolerance = state.addition(one)[1][0]
-            if not tolerance > SMALLEST_TOLERANCE:
+            if not state.addition(one)[1][0] > SMALLEST_TOLERANCE:
                 return False
             state.enter(one)
         return True
@@ -251,13 +254,11 @@ class LinearEngine:
 
     def _evaluate(self, additions: IntArray, removals: IntArray) -> Moves:
         state = self._state
-        # A column that is in the span of the model to the last bit gives 0 / 0: not trusted, see `_trusted`.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            parts = []
-            if len(removals):
-                parts.append(self._answers(removals, state.removal, state.block_removal))
-            if len(additions):
-                parts.append(self._answers(additions, state.addition, state.block_addition))
+        parts = []
+        if len(removals):
+            parts.append(self._answers(removals, state.removal, state.block_removal))
+        if len(additions):
+            parts.append(self._answers(additions, state.addition, state.block_addition))
         terms = np.concatenate([removals, additions]) if len(parts) == 2 else (removals if len(removals) else additions)
         if not parts:
             parts.append((np.empty(0), self._ones[:0], np.empty(0)))

@@ -6,7 +6,7 @@ one to take.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -33,8 +33,7 @@ class Engine(Protocol):
         """Make one move."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One model of the path, and the moves that were weighed on the way to it.
 
     Attributes

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+import numpy as np
 import pandas as pd
 
 from stepsel.reading.errors import listed
@@ -47,7 +48,8 @@ class Numbers:
         found: dict[str, list[str]] = {}
         for position, column in self.columns.items():
             style = column.style(self.decimal)
-            if style.decimal == "," and (column.readings[style] % 1 != 0).any():
+            numbers = column.readings[style]
+            if style.decimal == "," and (np.trunc(numbers) != numbers)[~np.isnan(numbers)].any():
                 found.setdefault("Decimal commas were read as such in {}.", []).append(names[position])
             if style.thousands:
                 mark = SPOKEN.get(style.thousands, style.thousands)

@@ -96,7 +96,11 @@ def _read_csv(file: TextFile, layout: Layout, **options: Any) -> pd.DataFrame:
         raise ReadingError(f"{file.path} has a header and no data.") from error
     except (ParserError, ValueError) as error:
         check_widths(file, layout)
-        raise ReadingError(f"{file.path} cannot be read as a table: {str(error).strip()}.") from error
+        reason = f"cannot be read as a table: {str(error).strip()}"
+        if "EOF inside string" in reason:
+            *_, last = records(file.text, layout.sep, layout.start, layout.line)
+            reason = f"line {last.line}, has a quote that opens and does not close"
+        raise ReadingError(f"{file.path}, {reason}.") from error
 
 
 def _is_mixed(column: pd.Series) -> bool:

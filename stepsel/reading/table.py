@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from stepsel.reading.columns import Numbers, finish, is_text, positions
@@ -234,14 +235,17 @@ def numeric_frame(table: Table, columns: Iterable[str], role: str = "column") ->
         column = frame[name]
         if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)):
             raise ReadingError(_why_not_numeric(table, name, column, role))
+        infinite = np.isinf(column.to_numpy(float, na_value=np.nan))
+        if infinite.any():
+            place = table.place(int(infinite.argmax()))
+            raise ReadingError(f"{table.path}: {role} {name!r} is infinite: {place}; {_drop(name, role)}.")
         if len(column) and column.isna().all():
-            way = f"leave it out with --drop {_quoted(name)}" if role == "column" else "choose another"
-            raise ReadingError(f"{table.path}: {role} {name!r} is empty; {way}.")
+            raise ReadingError(f"{table.path}: {role} {name!r} is empty; {_drop(name, role)}.")
     return frame
 
 
 def _why_not_numeric(table: Table, name: str, column: pd.Series, role: str) -> str:
-    drop = f"leave the column out with --drop {_quoted(name)}" if role == "column" else f"choose another {role}"
+    drop = _drop(name, role)
     if name in table.unclear:
         row = next(row for row, cell in enumerate(column) if pd.notna(cell) and str(cell).strip())
         where = f"{table.place(row)} holds {str(column.iloc[row])!r}"
@@ -260,6 +264,10 @@ def _why_not_numeric(table: Table, name: str, column: pd.Series, role: str) -> s
         ways.insert(-1, f"declare it missing with --na {_quoted(value)}")
     advice = ", ".join(ways[:-1]) + (", or " if ways[1:] else "") + ways[-1]
     return f"{table.path}: {role} {name!r} is not numeric: {table.place(row)} holds {shown!r}; {advice}."
+
+
+def _drop(name: str, role: str) -> str:
+    return f"leave the column out with --drop {_quoted(name)}" if role == "column" else f"choose another {role}"
 
 
 def _quoted(name: str) -> str:
