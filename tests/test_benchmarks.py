@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-pytest.importorskip("benchmarks.run", reason="benchmarks are not part of the source distribution")
+pytest.importorskip("benchmarks", reason="the benchmarks are not part of the source distribution")
 
 from benchmarks import accuracy, ours, peers, r_peers, report, run
-from benchmarks.environment import rscript
+from benchmarks.environment import machine, python, rscript
 from benchmarks.statsmodels_loop import Loop
 from benchmarks.workloads import RUNS, Workload, fits_of_loop, fits_to_size
 
-TALL = Workload("tiny-tall", 120, 12, seed=1)
-WIDE = Workload("tiny-wide", 30, 40, smallest_effect=1.0, noise=1.0, seed=2)
+pytestmark = pytest.mark.filterwarnings("ignore::stepsel.exceptions.StepselWarning")
+
+TALL = Workload("tall", 120, 12, seed=1)
+WIDE = Workload("wide", 60, 80, smallest_effect=1.0, noise=1.0, seed=2)
 TINY = {
     name: replace(each, workload=WIDE if name == "W3" else TALL, max_terms=each.max_terms and 6)
     for name, each in RUNS.items()
@@ -25,13 +27,178 @@ TINY = {
 
 
 @pytest.fixture(autouse=True)
-def _in_folder(tmp_path, monkeypatch):
+def data(tmp_path, monkeypatch):
+    """Nothing is left behind in the cache of the real workloads."""
     monkeypatch.setattr("benchmarks.workloads.DATA", tmp_path)
 
 
 @pytest.fixture(params=sorted(TINY))
 def task(request):
     tiny = TINY[request.param]
-    with pytest.warns() if False else np.errstate():
-        outcome = ours.measured(tiny, rounds=1)
-    return peers.Task(tiny, outcome["path"], outcome["selected"], budget=0.5)
+    outcome = ours.measured(tiny, rounds=1)
+    return peers.Task(tiny, outcome["path"], outcome["selected"], budget=0.1)
+
+
+def answers(capsys):
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+@pytest.mark.parametrize("method", ["qr", "pinv"])
+def test_the_loop_takes_the_same_path_with_the_fits_that_are_counted(task, method):
+    loop = Loop(*task.run.workload.load(), method)
+    path = loop.run(task.run.direction, task.run.criterion, task.run.max_terms)
+    assert path == task.path
+    assert path
+    assert loop.n_fits == sum(count for _, count in fits_of_loop(task.run, path))
+
+
+def test_a_loop_by_p_values_that_removes_counts_its_fits():
+    X, _ = TALL.make()
+    y = X[:, 3] + X[:, 5] + 0.5 * np.random.default_rng(0).standard_normal(len(X))
+    X[:, 0] = X[:, 3] + X[:, 5] + 0.7 * X[:, 0]
+    loop = Loop(X, y)
+    path = loop.run("both", "pvalue")
+    assert "remove" in {action for action, _ in path}
+    assert path == ours.path(ours.fit(TINY["W8"], X, y))
+    assert loop.n_fits == sum(count for _, count in fits_of_loop(TINY["W8"], path))
+
+
+def test_fits_to_size():
+    forward, backward = TINY["W1"], TINY["W4"]
+    assert fits_to_size(forward, 2) == [(1, 12), (2, 11)]
+    assert fits_to_size(backward, 10) == [(11, 12), (10, 11)]
+
+
+@pytest.mark.parametrize("peer", ["statsmodels", "sklearn"])
+def test_peers_that_fit_candidates_select_the_same(task, peer, capsys):
+    peers.PEERS[peer](*task.run.workload.load(), replace(task, budget=10))
+    first, last = answers(capsys)
+    assert (first["how"], last["how"], last["same"]) == ("extrapolated", "measured", True)
+
+
+def test_extrapolation_counts_every_fit():
+    sizes = []
+    seconds = peers.extrapolated([(1, 100), (5, 50)], lambda columns: sizes.append(len(columns)), budget=0.0)
+    assert set(sizes) == {1, 2, 3, 4, 5}
+    assert 0 <= seconds < 1
+
+
+def test_a_peer_beyond_the_budget_is_extrapolated_only(task, capsys):
+    peers.statsmodels(*task.run.workload.load(), replace(task, budget=0.0))
+    assert [answer["how"] for answer in answers(capsys)] == ["extrapolated"]
+
+
+def test_lars_answers(task, capsys):
+    peers.lars(*task.run.workload.load(), task)
+    assert [answer["how"] for answer in answers(capsys)] == ["measured"]
+
+
+@pytest.mark.skipif(rscript() is None, reason="needs R")
+@pytest.mark.parametrize("name", ["W1", "W4"])
+def test_r_step_selects_the_same(name):
+    tiny = TINY[name]
+    outcome = ours.measured(tiny, rounds=1)
+    first, last = r_peers.r_answers("step", tiny, outcome, 30, 60)
+    assert (first["how"], last["how"], last["same"]) == ("extrapolated", "measured", True)
+
+
+def test_the_workloads_are_those_that_were_announced():
+    shapes = {run.workload.name: (run.workload.n_rows, run.workload.n_columns) for run in RUNS.values()}
+    assert shapes == {
+        "W1": (10_000, 100),
+        "W2": (1_000_000, 50),
+        "W3": (200, 5_000),
+        "W4": (2_000, 500),
+        "W8": (5_000, 200),
+    }
+
+
+def test_the_process_of_a_benchmark_has_one_thread_and_no_unusual_settings(monkeypatch):
+    from benchmarks.environment import environment
+
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    monkeypatch.setenv("OPENBLAS_L2_SIZE", "512")
+    assert environment()["OPENBLAS_NUM_THREADS"] == environment()["OMP_NUM_THREADS"] == "1"
+    assert not {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"} & set(environment())
+
+
+def test_the_memory_of_a_fit_is_measured():
+    found = ours.memory(TINY["W1"])
+    assert found["data"] == pytest.approx(120 * 13 * 8 / 1e6)
+    assert found["megabytes"] >= 0
+
+
+def test_accuracy_grows_as_it_should():
+    rows = accuracy.table(n_data_sets=1)["rows"]
+    assert [row["switched"] for row in rows] == sorted(row["switched"] for row in rows)
+    assert rows[0]["switched"] == 0
+    assert rows[-1]["switched"] == 1
+    assert rows[-1]["p_fast"] > 1e-8 > rows[-1]["p_reported"]
+
+
+def test_the_extended_reference_agrees_with_statsmodels():
+    X, y = accuracy.collinear_data(0.1, seed=0)
+    coefficients, p_values = accuracy.reference(X, y)
+    fit = Loop(X, y).fit(range(5))
+    np.testing.assert_allclose(coefficients, fit.params[1:], rtol=1e-10)
+    np.testing.assert_allclose(p_values, fit.pvalues[1:], rtol=1e-8)
+
+
+def results(**answer):
+    outcome = {"floor": 0.001, "ours": 0.0045, "quartiles": [4.4, 4.6], "rounds": 9, "path": [], "selected": []}
+    memory = {"megabytes": 30.0, "data": 408.0, "how": "VmHWM"}
+    every = {name: {"ours": outcome, "memory": None, "peers": {"statsmodels": answer}} for name in RUNS}
+    every["W2 forward"]["memory"] = memory
+    return {
+        "date": "2026-01-01",
+        "budget": 60.0,
+        "quick": False,
+        "machine": machine(),
+        "versions": {"python": "3", "R": None},
+        "accuracy": accuracy.table(n_data_sets=1),
+        "runs": every,
+        "load": 1.0,
+    }
+
+
+def test_the_report_says_what_was_missed():
+    text = report.report(results(seconds=3.0, how="measured", same=True, note="qr"))
+    lines = text.splitlines()
+    assert next(line for line in lines if line.startswith("| W1 | 10,000")).endswith("| <= 4 | **missed** |")
+    assert next(line for line in lines if line.startswith("| W8 | 5,000")).endswith("| <= 6 | met |")
+    assert "| W1 | 3.0 (fit by qr) | 667 | >= 500 | met |" in lines
+    assert "| W3 | 3.0 (fit by qr) | 667 | >= 1000 | **missed** |" in lines
+    assert "| W2 forward | 408 | 30.0 | <= 25 | **missed** |" in lines
+    assert "- Not installed: R" in lines
+
+
+@pytest.mark.parametrize(
+    ("answer", "cell"),
+    [
+        ({"how": "measured", "seconds": 0.5, "same": False}, "0.500\\* (50x)"),
+        ({"how": "extrapolated", "seconds": 1234.0, "same": None}, "1,234 e (123,400x)"),
+        ({"how": "stopped", "seconds": 120}, "> 120"),
+        ({"how": "missing"}, "not installed"),
+        ({"how": "failed"}, "failed"),
+    ],
+)
+def test_a_cell_says_how_it_was_found(answer, cell):
+    assert report.peer_cell(answer, ours=0.01) == cell
+
+
+def test_a_peer_that_is_stopped_or_fails_is_said_to_be(monkeypatch):
+    tiny, outcome = TINY["W1"], {"path": [], "selected": []}
+    begun = [{"how": "extrapolated", "seconds": 1.0}]
+    for said, budget, how in ((begun, 0.5, "extrapolated"), (begun, 60, "failed"), ([], 60, "failed")):
+        monkeypatch.setattr(run, "python_answers", lambda *_, said=said: said)
+        assert run.peer_answer("statsmodels", tiny, outcome, budget)["how"] == how
+    monkeypatch.setattr(run, "GRACE", -60)
+    assert run.peer_answer("statsmodels", tiny, outcome, 60)["how"] == "stopped"
+
+
+def test_a_command_that_takes_too_long_is_stopped_and_what_it_said_is_kept():
+    from benchmarks.environment import answers
+
+    code = "import time; print('{\"a\": 1}', flush=True); time.sleep(60)"
+    assert answers([sys.executable, "-c", code], seconds=3) == [{"a": 1}]
+    assert python("benchmarks.environment", seconds=60)[0]["python"]

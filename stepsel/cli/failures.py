@@ -82,7 +82,7 @@ def explain(error: Exception) -> int:
 
 def fail(sentence: str, code: int) -> int:
     """Print a sentence on standard error and pass the exit code on."""
-    print(sentence, file=sys.stderr)
+    print(sentence, file=sys.stderr, flush=True)
     return code
 
 

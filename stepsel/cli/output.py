@@ -63,7 +63,7 @@ def show_notes(sentences: Iterable[str]) -> None:
         What to say.
     """
     for sentence in sentences:
-        print(f"note: {' '.join(sentence.split())}", file=sys.stderr)
+        print(f"note: {' '.join(sentence.split())}", file=sys.stderr, flush=True)
 
 
 def table(frame: pd.DataFrame, layout: dict[str, tuple[str, str]]) -> Table:

@@ -75,16 +75,16 @@ def least_squares(
     factor = triangular_factor(block(rows, scale)[0] for rows in blocks)
     factor = factor[:n_columns]
     slopes, rss = np.zeros(n_columns), 0.0
-    for _ in range(4):  # solve, refine twice, and a last pass for the residuals
+    for refinement in range(4):  # solve, refine twice, and a last pass for the residuals
         gradient, rss = np.zeros(n_columns), 0.0
         for rows in blocks:
             Z, target = block(rows, scale)
             residual = target - Z @ slopes
             gradient += residual @ Z
             rss += float(residual @ residual)
-        if _ < 3:
+        if n_columns and refinement < 3:
             slopes = slopes + solve_triangular(factor, solve_triangular(factor, gradient, trans="T"))
-    inverse = solve_triangular(factor, np.eye(n_columns)) * scale[:, None]
+    inverse = solve_triangular(factor, np.eye(n_columns)) * scale[:, None] if n_columns else np.empty((0, 0))
     covariance, params = inverse @ inverse.T, slopes * scale
     if intercept:
         shared = covariance @ mean
