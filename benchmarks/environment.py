@@ -54,9 +54,8 @@ def machine():
 
 
 def versions():
-    from threadpoolctl import threadpool_info
-
     import scipy.linalg  # noqa: F401  (its BLAS is to be found as well)
+    from threadpoolctl import threadpool_info
 
     found = {name: _version(name) for name in PACKAGES}
     blas = {

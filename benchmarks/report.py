@@ -14,31 +14,33 @@ PEER_NAMES = {
 INTRODUCTION = """# Benchmarks
 
 Written by `make bench` (`python -m benchmarks.run`); do not edit. Ten true effects among AR(0.5) correlated columns,
-float64 arrays in C order. Times are CPU seconds with one BLAS thread; stepsel and its floor are measured in turns in
-one process, medians of many rounds (the quartiles of the rounds' ratios in brackets). Every peer runs in a process
-of its own, in the same session. stepsel is `StepwiseSelector(...).fit(X, y)` from the array to the fitted object:
-validation, search, collinearity warnings; tables are built when they are asked for and are not in it.
+float64 arrays in C order. Times are CPU seconds with one BLAS thread. stepsel and its floor are measured in turns
+in one process: medians of many rounds, in brackets the quartiles of the ratio. Every peer runs in a process of its
+own, in the same session. stepsel is `StepwiseSelector(...).fit(X, y)` from the array to the fitted object: input
+checks, search, collinearity warnings. Tables are built when they are asked for and are not in it.
 """
 
 NOTES = f"""## How to read this
 
-- **Floor**: one `X.T @ X`; for W3, where rows are fewer than columns, {GEMV_PASSES} passes `v @ X` (30 steps and 3).
-- **e** = extrapolated. Rule for peers that fit candidates one by one: the time of one candidate fit, measured at five
-  model sizes along the path (median of at least two), interpolated linearly, times the number of candidate fits
-  of each size that the path needs. Where that is within the budget the whole is run and its time is shown instead.
-  For R `step` the candidate fit is `lm.fit` alone, so its "e" is a lower bound. abess and LassoLarsIC on W2: ten
-  times the time of a tenth of the rows, if that is beyond the budget.
+- **Floor**: one `X.T @ X`; for W3, which has fewer rows than columns, {GEMV_PASSES} passes `v @ X` (30 steps and 3).
+- Peers: one run; where that takes less than a second, the median of five.
+- **e** = extrapolated. Peers that fit candidates one by one: the time of one candidate fit at five model sizes along
+  the path (the median of at least two), interpolated linearly, times the number of candidate fits of each size that
+  the path needs. Where that is within the budget, the whole is run and its time is shown instead. For R `step` the
+  candidate fit is `lm.fit` alone (a mean), so that its "e" is a lower bound. abess and LassoLarsIC on W2: ten times
+  the time of a tenth of the rows, where that is beyond the budget.
 - **>** = stopped, not finished after this many seconds by the clock.
-- **statsmodels loop**: one `OLS(y, X).fit(method=...)` per candidate on arrays, by "qr" or "pinv", whichever is
-  faster there; with p-values, one fit gives all removals. It takes the same steps as stepsel (`tests/test_benchmarks.py`).
-- **scikit-learn SFS** (`cv` a single split with all rows on both sides: one fit per candidate) and **mlxtend SFS** (`cv=0`) are given the number of
-  terms that stepsel found; they have no stopping rule of this kind. For W8 scikit-learn goes forward only, mlxtend floats.
-- **R `step`** has no p-values; W8 uses `k = qchisq(0.95, 1)`. R times are user + system seconds of `proc.time`
-  around the call, with the BLAS that R is linked to (`step` and `leaps` hardly use one).
-- **R `leaps`** is `regsubsets(nvmax = number of terms of stepsel)`, W8 `method = "seqrep"`: the sequence of models without its tests.
-- **abess** (best subset by splicing) and **LassoLarsIC** (the lasso path by AIC or BIC) answer a different question:
-  they are not stepwise and shrink or search otherwise. They have no p-values; W8 uses AIC.
 - **\\*** = selected other columns than stepsel.
+- **statsmodels loop**: one `OLS(y, X).fit(method=...)` per candidate on arrays, by "qr" or "pinv", whichever is
+  faster there; with p-values, one fit gives all removals. It takes the same steps (`tests/test_benchmarks.py`).
+- **scikit-learn SFS** and **mlxtend SFS** are given the number of terms that stepsel found: they have no stopping rule
+  of this kind. scikit-learn's `cv` is one split with all rows on both sides, mlxtend's is 0, so that both need one
+  fit per candidate. On W8 scikit-learn goes forward only, mlxtend floats.
+- **R `step`** has no p-values: on W8 `k = qchisq(0.95, 1)`. R times are user + system seconds of `proc.time` around
+  the call.
+- **R `leaps`** is `regsubsets` with `nvmax` the number of terms that stepsel found, on W8 `method = "seqrep"`.
+- **abess** (best subset by splicing) and **LassoLarsIC** (the lasso path) answer a different question: neither is
+  stepwise. They choose by the run's criterion, on W8 by AIC; abess among at most as many terms as stepsel found.
 """
 
 
@@ -171,8 +173,8 @@ def memory_table(runs):
         return ""
     how = next(result["memory"]["how"] for result in runs.values() if result["memory"])
     text = (
-        "Peak of the resident memory during `fit` above what it was just before, in MB (10^6 bytes), in a fresh process "
-        f"with the modules and the data loaded; by {how}.\n\n"
+        "Peak of the resident memory during `fit` above what it was just before, in MB (10^6 bytes), in a fresh "
+        f"process with the modules and the data loaded; by {how}.\n\n"
     )
     return "## Memory\n\n" + text + table(["run", "data, MB", "extra, MB", "target", ""], rows)
 
@@ -187,8 +189,8 @@ def accuracy_table(accuracy):
         "Cross-products lose digits as columns grow collinear. Here one of five columns keeps only a share (its "
         "tolerance, 1 - R2) of its variance beside the others. Errors are relative, the worst of "
         f"{accuracy['data_sets']} data sets, against a QR factorisation in extended precision. The engine leaves the "
-        f"cross-products for explicit orthogonalisation where a tolerance is at most {accuracy['smallest_tolerance']:g}; "
-        "the coefficients that are reported come from QR in any case.\n\n"
+        f"cross-products for explicit orthogonalisation where a tolerance is at most "
+        f"{accuracy['smallest_tolerance']:g}; the coefficients that are reported come from QR in any case.\n\n"
     )
     header = ["tolerance", "coefficients, cross-products", "coefficients, reported"]
     header += ["p, cross-products", "p, reported", "switched"]

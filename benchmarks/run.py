@@ -26,9 +26,7 @@ GRACE = 60  # seconds beyond the budget for loading the data and trying out
 
 def python_answers(peer, run, outcome, budget, seconds):
     """What one Python peer says; it reads the path on its standard input."""
-    return python(
-        "benchmarks.peers", peer, run.name, "--budget", budget, seconds=seconds, given=json.dumps(outcome)
-    )
+    return python("benchmarks.peers", peer, run.name, "--budget", budget, seconds=seconds, given=json.dumps(outcome))
 
 
 def peer_answer(peer, run, outcome, budget):

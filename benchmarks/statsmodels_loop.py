@@ -28,7 +28,8 @@ class Loop:
         return OLS(self.y, design).fit(method=self.method)
 
     def run(self, direction, criterion, max_terms=None):
-        """Return [(action, column number)] of the steps."""
+        """Return [(action, column number)] of the steps, from the empty or the full model."""
+        self.path, self.model = [], []
         if criterion == "pvalue":
             self._by_p_value()
         elif direction == "forward":

@@ -7,10 +7,15 @@ from stepsel.exceptions import (
     IncompleteSearchWarning,
     MissingRowsWarning,
     PerfectFitWarning,
+    RowOrderWarning,
     SaturationWarning,
+    SeparationWarning,
     StepselWarning,
+    UnusedParameterWarning,
+    WeightWarning,
 )
 from stepsel.inflation import vif
+from stepsel.responses import survival_response
 from stepsel.result import StepwiseResult
 from stepsel.selector import StepwiseSelector
 
@@ -23,9 +28,14 @@ __all__ = [
     "IncompleteSearchWarning",
     "MissingRowsWarning",
     "PerfectFitWarning",
+    "RowOrderWarning",
     "SaturationWarning",
+    "SeparationWarning",
     "StepselWarning",
     "StepwiseResult",
     "StepwiseSelector",
+    "UnusedParameterWarning",
+    "WeightWarning",
+    "survival_response",
     "vif",
 ]

@@ -1,6 +1,7 @@
 """Input as people have it -> design matrix and labels. The only module that looks into DataFrames."""
 
 import numbers
+import reprlib
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from stepsel.core.fits import FloatArray
-from stepsel.core.linear_data import LinearData
+from stepsel.core.linear_data import ColumnScale, LinearData
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Design:
     y_name : hashable
     n_dropped : int
         Rows that were dropped because of missing values.
+    row_numbers : int array of shape (n_rows,), optional
+        The rows of the input that these are, when they are not all.
     """
 
     X: npt.NDArray[np.number]
@@ -35,16 +38,53 @@ class Design:
     labels: list[Hashable]
     y_name: Hashable
     n_dropped: int = 0
+    row_numbers: npt.NDArray[np.intp] | None = None
+
+    def row_number(self, at: int) -> int:
+        """Return the number that a row has in the input."""
+        return at if self.row_numbers is None else int(self.row_numbers[at])
 
     def rows(self, chosen: npt.NDArray[np.bool_]) -> "Design":
         """Return the design on some of its rows."""
         weights = None if self.weights is None else self.weights[chosen]
-        return replace(self, X=self.X[chosen], y=self.y[chosen], weights=weights)
+        numbers = np.arange(len(self.y)) if self.row_numbers is None else self.row_numbers
+        return replace(self, X=self.X[chosen], y=self.y[chosen], weights=weights, row_numbers=numbers[chosen])
 
 
 def is_frame(X: Any) -> bool:
-    """Whether ``X`` is a pandas or polars DataFrame."""
+    """Whether ``X`` is a pandas or polars DataFrame.
+
+    Raises
+    ------
+    ValueError
+        If it is a table of another kind, whose labels would be lost.
+    """
+    if hasattr(X, "__dataframe__") and not isinstance(X, pd.DataFrame) and not _is_polars(X):
+        raise ValueError(f"X is a {type(X).__module__.split('.')[0]} table: turn it into a pandas DataFrame first.")
     return isinstance(X, pd.DataFrame) or _is_polars(X)
+
+
+def unmasked(values: Any) -> Any:
+    """Return array_like input as an array, masked values as NaN."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.filled(values.astype(float), np.nan)
+    return np.asarray(values)
+
+
+def check_labels(labels: list[Hashable]) -> None:
+    """Refuse labels that cannot name a column.
+
+    Raises
+    ------
+    ValueError
+        If a label is missing or occurs more than once.
+    """
+    for at, label in enumerate(labels):
+        if label is None or label != label:
+            raise ValueError(f"the label of column number {at} is {label!r}: give every column a label.")
+    if len(set(labels)) < len(labels):
+        twice = next(label for at, label in enumerate(labels) if label in labels[:at])
+        raise ValueError(f"column label {twice!r} occurs more than once: give every column a label of its own.")
 
 
 def _is_polars(X: Any) -> bool:
@@ -76,15 +116,13 @@ def numeric_matrix(X: Any) -> tuple[npt.NDArray[np.number], list[Hashable]]:
             return X, labels
         return _stack([_numbers(pd.Series(X[:, j]), labels[j]) for j in range(X.shape[1])], len(X)), labels
     labels = list(X.columns)
-    if len(set(labels)) < len(labels):
-        twice = next(label for at, label in enumerate(labels) if label in labels[:at])
-        raise ValueError(f"column label {twice!r} occurs more than once: give every column a label of its own.")
+    check_labels(labels)
     if isinstance(X, pd.DataFrame):
         kinds = set(X.dtypes)
         if len(kinds) == 1 and isinstance(kind := kinds.pop(), np.dtype) and kind.kind in "biuf":
             return X.to_numpy(), labels
         return _stack([_numbers(X.iloc[:, j], label) for j, label in enumerate(labels)], len(X)), labels
-    return _stack([_polars_numbers(X.get_column(str(label)), label) for label in labels], X.height), labels
+    return _stack([_polars_numbers(X.get_column(str(label)), label, "column") for label in labels], X.height), labels
 
 
 def _stack(columns: list[npt.NDArray[np.number]], n_rows: int) -> npt.NDArray[np.number]:
@@ -96,13 +134,13 @@ def _stack(columns: list[npt.NDArray[np.number]], n_rows: int) -> npt.NDArray[np
     return matrix
 
 
-def _polars_numbers(series: Any, label: Hashable) -> npt.NDArray[np.number]:
+def _polars_numbers(series: Any, label: Hashable, what: str) -> npt.NDArray[np.number]:
     dtype = series.dtype
     if dtype.is_numeric() and not series.null_count():
         return series.to_numpy() if not dtype.is_decimal() else series.cast(float).to_numpy()
     if dtype.is_numeric() or str(dtype) in ("Boolean", "Null"):
         return series.cast(float).to_numpy()
-    return _numbers(pd.Series(series.to_list(), dtype=object), label)
+    return _numbers(pd.Series(series.to_list(), dtype=object), label, what)
 
 
 def _numbers(series: pd.Series, label: Hashable, what: str = "column") -> npt.NDArray[np.number]:
@@ -127,20 +165,26 @@ def _numbers(series: pd.Series, label: Hashable, what: str = "column") -> npt.ND
     for row, value in enumerate(values):
         if value is None or value is pd.NA or value is pd.NaT:
             continue
-        if isinstance(value, numbers.Real) or type(value).__name__ == "Decimal":
+        if not (isinstance(value, numbers.Real | np.bool_) or type(value).__name__ == "Decimal"):
+            raise _no_number(value, row, label, what)
+        try:
             numeric[row] = float(value)
-            continue
-        if not isinstance(value, str | bytes | numbers.Complex | np.datetime64) and not hasattr(value, "year"):
-            raise TypeError(
-                f"{what} {label!r} holds {value!r} at row {row}: argument must be a string or a real number."
-            )
-        if isinstance(value, numbers.Complex):
-            raise ValueError(f"Complex data not supported: {what} {label!r} holds {value!r} at row {row}.")
-        raise ValueError(
-            f"{what} {label!r} holds {value!r} at row {row} (rows count from 0), which is not a number: "
-            "convert the column to numbers (pandas.to_numeric), encode its categories as 0/1 columns, or drop it."
-        )
+        except (OverflowError, ValueError):
+            raise _no_number(value, row, label, what) from None
     return numeric
+
+
+def _no_number(value: Any, row: int, label: Hashable, what: str) -> Exception:
+    """Return the error for a value that is no real number."""
+    where = f"{what} {label!r} holds {reprlib.repr(value)} at row {row} (rows count from 0)"
+    if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
+        return ValueError(f"Complex data not supported: {where}.")
+    if isinstance(value, dict | list | set | tuple):
+        return TypeError(f"{where}: argument must be a string or a real number, and strings are refused.")
+    return ValueError(
+        f"{where}, which is not a number in the range of double precision: convert the column to numbers "
+        "(pandas.to_numeric), encode its categories as 0/1 columns, or drop it."
+    )
 
 
 def _first_present(series: pd.Series) -> Any:
@@ -168,7 +212,7 @@ def response(y: Any, n_rows: int) -> tuple[FloatArray, Hashable]:
         y = y.iloc[:, 0] if isinstance(y, pd.DataFrame) else y.get_column(y.columns[0])
     if type(y).__module__.split(".")[0] == "polars":
         name = y.name or "y"
-        values = _polars_numbers(y, name)
+        values = _polars_numbers(y, name, "response")
     else:
         if isinstance(y, pd.Series) and y.name is not None:
             name = y.name
@@ -182,7 +226,9 @@ def response(y: Any, n_rows: int) -> tuple[FloatArray, Hashable]:
 def _vector(y: Any) -> npt.NDArray[Any]:
     from sklearn.utils.validation import column_or_1d
 
-    values = np.asarray(y)
+    values = unmasked(y)
+    if values.dtype.names is not None:
+        raise ValueError(f"y has the fields {values.dtype.names}: give one response column.")
     if values.ndim == 2 and values.shape[1] != 1:
         raise ValueError(f"y has shape {values.shape}: give one response column.")
     if values.dtype.kind in "US":
@@ -202,10 +248,12 @@ def sample_weights(weights: Any, n_rows: int) -> FloatArray | None:
         return None
     if isinstance(weights, numbers.Real):
         weights = np.full(n_rows, float(weights))
-    try:
-        values = np.asarray(weights, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError("sample_weight holds values that are not numbers: give one weight per row.") from None
+    if not isinstance(weights, pd.Series) and np.ndim(unmasked(weights)) == 1:
+        weights = pd.Series(unmasked(weights))
+    if isinstance(weights, pd.Series):
+        values = np.asarray(_numbers(weights, "sample_weight", "argument"), dtype=float)
+    else:
+        values = unmasked(weights)
     if values.shape != (n_rows,):
         raise ValueError(f"sample_weight has shape {values.shape}, not ({n_rows},): give one weight per row.")
     bad = ~(np.isfinite(values) & (values >= 0))
@@ -236,7 +284,50 @@ def linear_data(design: Design, *, intercept: bool, weight_type: str) -> LinearD
     return LinearData(design.X, design.y, weights, n_rows, intercept, float(np.log(weights).sum()) / 2)
 
 
-def check_finite(design: Design, *, missing: str) -> Design:
+def check_range(design: Design, scale: ColumnScale) -> None:
+    """Refuse values whose squares leave the range of double precision, or that it cannot tell apart.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such column, or the response.
+    """
+    unusable = scale.out_of_range
+    if unusable.any():
+        raise ValueError(
+            f"column {design.labels[int(np.argmax(unusable))]!r} holds values whose squares leave the range of double "
+            "precision: express it in other units."
+        )
+    if scale.response_out_of_range:
+        raise ValueError(
+            f"response {design.y_name!r} holds values whose squares leave the range of double precision: express it in "
+            "other units."
+        )
+
+
+def check_whole_numbers(matrix: npt.NDArray[np.number], labels: list[Hashable]) -> None:
+    """Refuse whole numbers so large that double precision cannot tell neighbours apart, where that matters.
+
+    Raises
+    ------
+    ValueError
+        If a column spans too few of the numbers that are exact at its size.
+    """
+    if matrix.dtype not in (np.int64, np.uint64):
+        return
+    for at, label in enumerate(labels):
+        low, high = int(matrix[:, at].min()), int(matrix[:, at].max())
+        largest = max(abs(low), abs(high))
+        if largest > 2**53 and high > low and high - low < 2**20 * float(np.spacing(float(largest))):
+            raise ValueError(
+                f"column {label!r} holds whole numbers near {largest:.3g} that double precision cannot tell apart: "
+                "subtract a constant from it first."
+            )
+
+
+def check_finite(
+    design: Design, *, missing: str, hint: str = 'fill them in, or set missing="drop" to use complete rows only'
+) -> Design:
     """Return the complete rows of a design that is known to hold values that are not finite.
 
     Raises
@@ -249,14 +340,15 @@ def check_finite(design: Design, *, missing: str) -> Design:
     gaps = np.zeros(len(design.y), dtype=bool)
     for label, what, values in columns:
         if np.isinf(values).any():
-            row = int(np.argmax(np.isinf(values)))
-            raise ValueError(f"{what} {label!r} holds {values[row]} (inf) at row {row}: replace or drop it.")
+            at = int(np.argmax(np.isinf(values)))
+            row = design.row_number(at)
+            raise ValueError(f"{what} {label!r} holds {values[at]} (inf) at row {row}: replace or drop it.")
         absent = np.isnan(values)
         if absent.any() and missing == "raise":
-            row, count = int(np.argmax(absent)), int(absent.sum())
+            row, count = design.row_number(int(np.argmax(absent))), int(absent.sum())
             raise ValueError(
                 f"{what} {label!r} has {count} missing {'value' if count == 1 else 'values'} (NaN), the first at row "
-                f'{row}: fill them in, or set missing="drop" to use complete rows only.'
+                f"{row}: {hint}."
             )
         gaps |= absent
     if gaps.all():

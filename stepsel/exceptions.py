@@ -25,8 +25,24 @@ class CollinearityError(ValueError):
     """Raised instead of :class:`CollinearityWarning` when ``collinearity="raise"``."""
 
 
+class UnusedParameterWarning(StepselWarning):
+    """A parameter was set that has no effect together with the others."""
+
+
+class WeightWarning(StepselWarning):
+    """Weights that are no counts are read as frequencies."""
+
+
+class RowOrderWarning(StepselWarning):
+    """X and y hold the same row labels in different orders; rows pair by position."""
+
+
 class SaturationWarning(StepselWarning):
     """The search ended because one more term would leave no residual degrees of freedom."""
+
+
+class SeparationWarning(StepselWarning):
+    """A term separates the response: its coefficient has no finite maximum-likelihood estimate."""
 
 
 class IncompleteSearchWarning(StepselWarning):

@@ -6,7 +6,15 @@ import numpy as np
 import pandas as pd
 
 from stepsel.core.linear import LinearEngine
-from stepsel.design import Design, check_finite, is_frame, linear_data, numeric_matrix
+from stepsel.design import (
+    Design,
+    check_finite,
+    check_range,
+    is_frame,
+    linear_data,
+    numeric_matrix,
+    unmasked,
+)
 from stepsel.naming import build_terms
 from stepsel.trace import collinearity_table
 
@@ -36,12 +44,12 @@ def vif(X: Any) -> pd.DataFrame:
     >>> import pandas as pd
     >>> table = pd.DataFrame({"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 4, 6], "c": [2, 1, 2, 1, 2]})
     >>> vif(table).round(2)[["term", "vif"]].to_dict("list")
-    {'term': ['a', 'b', 'c'], 'vif': [44.0, 44.67, 1.67]}
+    {'term': ['a', 'b', 'c'], 'vif': [55.0, 55.5, 1.5]}
     """
     if not is_frame(X):
-        X = np.asarray(X)
-        if X.ndim != 2:
-            raise ValueError(f"X has shape {X.shape}: give rows and columns.")
+        X = unmasked(X)
+    if len(X.shape) != 2 or 0 in X.shape:
+        raise ValueError(f"X has shape {X.shape}: give rows and columns.")
     matrix, labels = numeric_matrix(X)
     n_rows, n_columns = matrix.shape
     if n_rows <= n_columns:
@@ -53,7 +61,8 @@ def vif(X: Any) -> pd.DataFrame:
     data = linear_data(design, intercept=True, weight_type="frequency")
     engine = LinearEngine(data, terms, tolerance=0.0, adds=False, removes=True)
     if not engine.scale.finite:
-        check_finite(design, missing="raise")
+        check_finite(design, missing="raise", hint="fill them in first")
+    check_range(design, engine.scale)
     constant = engine.constant
     gvif = np.full(n_columns, np.nan)
     gvif[~constant], _, indices = engine.collinearity(np.flatnonzero(~constant))

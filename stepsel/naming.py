@@ -40,6 +40,8 @@ def build_terms(
         if not members:
             raise ValueError(f"groups: group {name!r} has no columns.")
         for column in members:
+            if owner.get(column) == name:
+                raise ValueError(f"groups: column {labels[column]!r} is listed twice in {name!r}.")
             if column in owner:
                 raise ValueError(f"groups: column {labels[column]!r} is in both {owner[column]!r} and {name!r}.")
             owner[column] = name
@@ -57,13 +59,18 @@ def build_terms(
         index, offset = np.arange(len(labels)), np.arange(len(labels) + 1)
     kept = np.zeros(len(names), dtype=bool)
     place = {name: at for at, name in enumerate(names)}
+    inside = {labels[at]: name for at, name in owner.items()}
+    for name in names_in(keep):
+        if isinstance(name, Hashable) and name in inside and name not in place:
+            group = inside[name]
+            raise ValueError(f"keep: {name!r} belongs to the group {group!r}: keep {group!r}.")
     kept[[find(name, place, positions and not owner, "keep") for name in names_in(keep)]] = True
     return Terms(names, index, offset, kept)
 
 
 def names_in(names: Any) -> list[Hashable]:
     """Return one name or an iterable of names as a list."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
         return [names]
     return list(names)
 
@@ -76,9 +83,16 @@ def find(name: Hashable, place: Mapping[Hashable, int], positions: bool, where: 
     ValueError
         If there is none, naming the closest labels.
     """
-    if name in place:
+    if not isinstance(name, Hashable):
+        raise ValueError(f"{where}: {name!r} is no name: give names one by one, or a flat list of them.")
+    if name in place and not isinstance(name, bool | np.bool_):
         return place[name]
-    if positions and isinstance(name, numbers.Integral) and 0 <= int(name) < len(place):
+    if (
+        positions
+        and isinstance(name, numbers.Integral)
+        and not isinstance(name, bool | np.bool_)
+        and 0 <= int(name) < len(place)
+    ):
         return int(name)
     close = difflib.get_close_matches(str(name), [str(label) for label in place], n=3, cutoff=0.4)
     known = close or [str(label) for label in list(place)[:5]]

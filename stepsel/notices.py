@@ -2,8 +2,10 @@
 
 import warnings
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from stepsel.core.fits import FloatArray, Status
 from stepsel.core.linear import LinearEngine
@@ -16,8 +18,12 @@ from stepsel.exceptions import (
     IncompleteSearchWarning,
     MissingRowsWarning,
     PerfectFitWarning,
+    RowOrderWarning,
     SaturationWarning,
+    UnusedParameterWarning,
+    WeightWarning,
 )
+from stepsel.settings import Settings
 
 # Belsley, Kuh and Welsch (1980) call a condition index above 30 a sign of strong dependence.
 LARGE_CONDITION_INDEX = 30.0
@@ -30,8 +36,45 @@ def listing(items: Sequence[object]) -> str:
     return ", ".join(map(str, items[:_LISTED])) + (f" and {more} more" if more > 0 else "")
 
 
-def of_data(n_dropped: int, n_rows: int, labels: Sequence[Hashable], constant: BoolArray) -> None:
-    """Warn of dropped rows and constant columns, each once."""
+def of_call(settings: Settings, X: Any, y: Any) -> None:
+    """Warn of parameters without effect and of row labels that disagree."""
+    if settings.criterion != "pvalue":
+        for name, default in (("alpha_enter", 0.05), ("alpha_remove", 0.10)):
+            if getattr(settings, name) != default:
+                warnings.warn(
+                    f"{name}={getattr(settings, name)} has no effect with criterion={settings.criterion!r}; p-values "
+                    'decide with criterion="pvalue".',
+                    UnusedParameterWarning,
+                    stacklevel=3,
+                )
+    labels = [part.index if isinstance(part, pd.DataFrame | pd.Series) else None for part in (X, y)]
+    if labels[0] is None or labels[1] is None or labels[0].equals(labels[1]) or len(labels[0]) != len(labels[1]):
+        return
+    try:
+        same = labels[0].sort_values().equals(labels[1].sort_values())
+    except TypeError:
+        return  # labels that cannot be sorted
+    if same:
+        warnings.warn(
+            "X and y hold the same row labels in different orders: rows pair by position, not by label.",
+            RowOrderWarning,
+            stacklevel=3,
+        )
+
+
+def of_weights(weights: FloatArray | None, weight_type: str) -> None:
+    """Warn of weights that are no counts but are read as such."""
+    if weights is not None and weight_type == "frequency" and (weights % 1 != 0).any():
+        warnings.warn(
+            f"sample_weight holds fractions, which count as frequencies (n = {weights.sum():.6g}); for precisions give "
+            'weight_type="analytic".',
+            WeightWarning,
+            stacklevel=4,
+        )
+
+
+def of_data(n_dropped: int, n_rows: int, labels: Sequence[Hashable], constant: BoolArray, kept: BoolArray) -> None:
+    """Warn of dropped rows and constant columns, each once; ``kept`` flags columns of kept terms."""
     if n_dropped:
         warnings.warn(
             f"{n_dropped} of {n_rows} rows have missing values and were dropped; every model is fitted to the other "
@@ -40,7 +83,7 @@ def of_data(n_dropped: int, n_rows: int, labels: Sequence[Hashable], constant: B
             stacklevel=4,
         )
     if constant.any():
-        names = [labels[at] for at in np.flatnonzero(constant).tolist()]
+        names = [f"{labels[at]}{' (kept)' * bool(kept[at])}" for at in np.flatnonzero(constant).tolist()]
         warnings.warn(f"constant columns are never entered: {listing(names)}.", ConstantColumnWarning, stacklevel=4)
 
 
@@ -88,9 +131,10 @@ def of_collinearity(
     indices : float array
         Condition indices of the final model.
     """
+    repeats = _aliased(engine, path, terms)
     sentences = [
-        *_aliased(engine, path, terms),
-        *_correlated_candidates(engine, terms, threshold),
+        *repeats,
+        *_correlated_candidates(engine, terms, threshold, repeated=bool(repeats)),
         *_correlated_selection(path.steps[-1].active, terms, threshold, selected, indices),
     ]
     if not sentences:
@@ -109,18 +153,21 @@ def _aliased(engine: LinearEngine, path: Path, terms: Terms) -> list[str]:
     repeats = []
     for term in sorted(set(aliased)):
         partners = engine.aliasing(term, final) or engine.aliasing(term, np.flatnonzero(path.steps[0].active))
-        repeats.append(f"{terms.names[term]} (with {listing([terms.names[at] for at in partners])})")
+        kept = "kept, " * bool(terms.kept[term])
+        repeats.append(f"{terms.names[term]} ({kept}with {listing([terms.names[at] for at in partners])})")
     if not repeats:
         return []
     return [f"terms that repeat others exactly and were left out: {listing(repeats)}."]
 
 
-def _correlated_candidates(engine: LinearEngine, terms: Terms, threshold: float) -> list[str]:
+def _correlated_candidates(engine: LinearEngine, terms: Terms, threshold: float, *, repeated: bool) -> list[str]:
     inflation = engine.candidate_inflation()
     if inflation is None:
         return []
     # Columns of one term are not held against each other.
     largest = np.where(terms.sizes == 1, inflation[terms.index[terms.offset[:-1]]], 1.0)
+    if repeated:  # the copies and what they repeat are named already
+        largest[np.isinf(largest)] = 1.0
     return _named(
         largest,
         np.arange(len(terms)),

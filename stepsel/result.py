@@ -1,7 +1,9 @@
 """StepwiseResult: the trace, the candidates and the final model of one selection."""
 
 from collections.abc import Hashable
+from dataclasses import replace
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from stepsel import trace
 from stepsel.core.fits import Fit, FloatArray
 from stepsel.core.linear import LinearEngine
 from stepsel.core.linear_data import LinearData
+from stepsel.core.moments import accumulate
 from stepsel.core.refit import LeastSquares, least_squares
 from stepsel.core.search import Path
 from stepsel.core.terms import Terms
@@ -46,7 +49,8 @@ class StepwiseResult:
     collinearity : DataFrame
         ``term, df, gvif, vif, tolerance`` of every selected term; ``attrs["condition_indices"]``.
     model : statsmodels results
-        The final model: OLS, WLS with analytic weights, Gaussian GLM with frequency weights.
+        The final model: OLS, WLS with analytic weights, Gaussian GLM with frequency weights. None for a model without
+        any parameter, which statsmodels does not know.
     """
 
     def __init__(
@@ -66,9 +70,9 @@ class StepwiseResult:
         self._constant = engine.constant
         self._chosen = engine.model_columns()
         self._data: LinearData | None = engine.data
-        self._means = engine.scale.mean[self._chosen]
+        self._moments = engine.moments(self._chosen)
         self.selected: list[Hashable] = [terms.names[at] for at in np.flatnonzero(final.active).tolist()]
-        self.selected_columns = np.sort(terms.columns_of(np.flatnonzero(final.active)))
+        self.selected_indices = np.sort(terms.columns_of(np.flatnonzero(final.active)))
         self.stop_reason = path.stop_reason
         self.n_obs = engine.n_obs if engine.n_obs % 1 else int(engine.n_obs)
         self.n_dropped = design.n_dropped
@@ -122,12 +126,16 @@ class StepwiseResult:
         data = self._data
         if data is None:
             raise RuntimeError("the data are gone.")
-        part = LinearData(data.X[:, self._chosen], data.y, data.weights, data.n_obs, data.intercept, data.log_weights)
-        if data.intercept and part.X.shape[1]:
-            weights = np.ones(len(data.y)) if data.weights is None else data.weights
-            means = weights @ part.X / weights.sum()
-            spread = np.abs(part.X).max(axis=0) + np.abs(self._means)
-            if (np.abs(means - self._means) > 1e-6 * spread).any():
+        part = replace(data, X=data.X[:, self._chosen])
+        # Least squares depends on these moments and on nothing else.
+        now, then = accumulate(part.X, part.y, part.weights, centred=part.intercept), self._moments
+        size = np.sqrt(np.append(then.raw_squares, then.raw_ssy))
+        for new, old, scale in (
+            (np.append(now.mean, now.mean_y), np.append(then.mean, then.mean_y), size / np.sqrt(then.total_weight)),
+            (np.append(now.gram.diagonal(), now.ssy), np.append(then.gram.diagonal(), then.ssy), size**2),
+            (now.cross, then.cross, size[:-1] * size[-1]),
+        ):
+            if (np.abs(new - old) > 1e-9 * scale).any():
                 raise RuntimeError("the data were changed in place since the selection: fit again.")
         return part
 
@@ -138,6 +146,8 @@ class StepwiseResult:
 
     @cached_property
     def model(self) -> Any:  # noqa: D102
+        if not len(self._fit.params):
+            return None
         return statsmodels_results(
             self._selected_data,
             self._fit,
@@ -161,8 +171,8 @@ class StepwiseResult:
         """Coefficient of every selected column, in input order; NaN for a column aliased within its term."""
         slopes = self._fit.params[int(self._settings.fit_intercept) :]
         found = dict(zip(self._chosen.tolist(), slopes, strict=True))
-        values = [found.get(at, np.nan) for at in self.selected_columns.tolist()]
-        index = pd.Index([self._labels[at] for at in self.selected_columns], dtype=object, tupleize_cols=False)
+        values = [found.get(at, np.nan) for at in self.selected_indices.tolist()]
+        index = pd.Index([self._labels[at] for at in self.selected_indices], dtype=object, tupleize_cols=False)
         return pd.Series(values, index=index, dtype=float)
 
     def predict(self, X: Any) -> FloatArray:
@@ -215,7 +225,7 @@ class StepwiseResult:
         ValueError
             If ``conf_level`` is not between 0 and 1.
         """
-        if not 0 < conf_level < 1:
+        if not isinstance(conf_level, Real) or not 0 < conf_level < 1:
             raise ValueError(f"conf_level is {conf_level!r}: give a number between 0 and 1.")
         fit, df_resid = self._fit, self.final.df_resid
         error = np.sqrt(fit.rss / df_resid * fit.covariance.diagonal())
@@ -281,12 +291,14 @@ class StepwiseResult:
 
     def _sections(self) -> list[tuple[str, pd.DataFrame]]:
         steps = self.trace[["step", "action", "term", "df", "statistic", "p_value", "criterion", "n_params", "r2"]]
-        steps = steps.assign(term=[shown(term) for term in steps["term"]])
+        steps = steps.assign(term=[shown(term) for term in steps["term"]], df=steps["df"].astype(float))
         coefficients = self.tidy().assign(term=[shown(term) for term in self.tidy()["term"]])
         coefficients = coefficients.rename(columns={"p_value": "p_value (not adjusted for selection)"})
         sections = [(self._heading(), steps), ("Final model", coefficients)]
         if self.selected:
             table = self.collinearity
+            if (table["df"] == 1).all():
+                table = table[["term", "vif", "tolerance"]]
             sections.append(("Collinearity", table.assign(term=[shown(term) for term in table["term"]])))
         return sections
 
@@ -295,12 +307,14 @@ class StepwiseResult:
         return f"Stepwise selection of {self._y_name}: {settings.direction}, {settings.criterion}"
 
     def _facts(self) -> str:
-        chosen = ", ".join(shown(name) for name in self.selected) or "none (intercept only)"
+        nothing = "none (intercept only)" if self._measures.intercept else "none"
+        chosen = ", ".join(shown(name) for name in self.selected) or nothing
         dropped = f" ({self.n_dropped} rows with missing values dropped)" if self.n_dropped else ""
         share = len(self._terms) / float(self.n_obs)
         return (
-            f"Selected: {chosen}. {self.stop_reason} {self.n_obs} observations{dropped}, {len(self._terms)} candidate "
-            f"terms ({share:.2g} per observation). Selection makes p-values and intervals too optimistic."
+            f"Selected: {chosen}.\n{self.stop_reason}\n{self.n_obs:g} observations{dropped}, {len(self._terms)} candidate "
+            f"terms: {share:.2g} candidates per observation.\n"
+            "Selection makes p-values, intervals and R2 too optimistic: they do not know of the search."
         )
 
     def summary(self) -> Summary:

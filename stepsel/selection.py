@@ -1,6 +1,7 @@
 """One selection: design and settings -> engine, search -> result. Every public face ends here."""
 
 from collections.abc import Hashable
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -10,27 +11,47 @@ from stepsel import notices
 from stepsel.core.criteria import AdjustedR2, Criterion, MallowsCp, PartialF, information_criterion
 from stepsel.core.fits import Fit
 from stepsel.core.linear import LinearEngine
+from stepsel.core.orthogonal import rounding_floor
 from stepsel.core.policies import InformationPolicy, Policy, PValuePolicy
 from stepsel.core.search import Step, search
 from stepsel.core.terms import BoolArray, Terms
-from stepsel.design import Design, check_finite, linear_data
+from stepsel.design import Design, check_finite, check_range, linear_data
 from stepsel.naming import build_terms, find, names_in
 from stepsel.result import StepwiseResult
 from stepsel.settings import Settings
 from stepsel.trace import Measures
 
-_controller: ThreadpoolController | None = None
 
-
-def one_blas_thread() -> Any:
-    """Return a context in which BLAS uses one thread.
+class _OneBlasThread:
+    """A context in which BLAS uses one thread, for any number of concurrent selections.
 
     Two threads on the small matrices of a step are slower than one, and the result must not depend on their number.
+    The first selection to come in sets the limit and the last to go lifts it: contexts that overlap would otherwise
+    restore each other's limit.
     """
-    global _controller
-    if _controller is None:  # looking for the loaded libraries takes milliseconds: once
-        _controller = ThreadpoolController()
-    return _controller.limit(limits=1, user_api="blas")
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._controller: ThreadpoolController | None = None
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                if self._controller is None:  # looking for the loaded libraries takes milliseconds: once
+                    self._controller = ThreadpoolController()
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
+
+
+_one_blas_thread = _OneBlasThread()
 
 
 def select(design: Design, settings: Settings, *, labelled: bool) -> StepwiseResult:
@@ -57,9 +78,11 @@ def select(design: Design, settings: Settings, *, labelled: bool) -> StepwiseRes
     terms = build_terms(design.labels, settings.groups, settings.keep, positions=not labelled)
     wanted = _start(terms, settings, positions=not labelled)
     n_rows = len(design.y)
-    with one_blas_thread():
+    with _one_blas_thread:
         design, engine = _engine(design, terms, settings)
-        notices.of_data(design.n_dropped, n_rows, design.labels, engine.scale.constant)
+        kept = np.isin(np.arange(len(design.labels)), terms.columns_of(np.flatnonzero(terms.kept)))
+        notices.of_data(design.n_dropped, n_rows, design.labels, engine.scale.constant, kept)
+        notices.of_weights(design.weights, settings.weight_type)
         _check_size(engine, terms, wanted, settings)
         measures = _measures(engine, settings)
         path = search(
@@ -95,17 +118,7 @@ def _engine(design: Design, terms: Terms, settings: Settings) -> tuple[Design, L
     if not engine.scale.finite:
         design = check_finite(design, missing=settings.missing)
         engine = make(design)
-    unusable = engine.scale.out_of_range
-    if unusable.any():
-        raise ValueError(
-            f"column {design.labels[int(np.argmax(unusable))]!r} holds values whose squares leave the range of double "
-            "precision: express it in other units."
-        )
-    if not engine.scale.finite:
-        raise ValueError(
-            f"response {design.y_name!r} holds values whose squares leave the range of double precision: express it in "
-            "other units."
-        )
+    check_range(design, engine.scale)
     return design, engine
 
 
@@ -118,7 +131,7 @@ def _start(terms: Terms, settings: Settings, *, positions: bool) -> BoolArray:
     wanted = terms.kept.copy()
     place: dict[Hashable, int] = {name: at for at, name in enumerate(terms.names)}
     for name in names_in(start):
-        wanted[find(name, place, positions, "start")] = True
+        wanted[find(name, place, positions and not settings.groups, "start")] = True
     return wanted
 
 
@@ -128,6 +141,11 @@ def _check_size(engine: LinearEngine, terms: Terms, wanted: BoolArray, settings:
     kept = int(terms.sizes[terms.kept].sum())
     if settings.max_terms is not None and terms.kept.sum() > settings.max_terms:
         raise ValueError(f"keep lists {terms.kept.sum()} terms, more than max_terms={settings.max_terms}.")
+    if settings.max_terms is not None and not settings.removes and wanted.sum() > settings.max_terms:
+        raise ValueError(
+            f"start lists {wanted.sum()} terms with the kept ones, more than max_terms={settings.max_terms}, and "
+            'direction="forward" cannot remove any.'
+        )
     if n - intercept - kept < 2:
         hint = ""
         if settings.weight_type == "frequency" and engine.data.weights is not None:
@@ -140,12 +158,12 @@ def _check_size(engine: LinearEngine, terms: Terms, wanted: BoolArray, settings:
     if n - intercept - n_start < 1:
         raise ValueError(
             f"the start model has {n_start} columns{' and an intercept' if intercept else ''} but there are only "
-            f'{n:g} observations: use direction="forward" or start="empty".'
+            f'{n:g} observations: use direction="forward", or direction="both", which starts empty.'
         )
     if settings.criterion == "aicc" and n - intercept - n_start - 2 <= 0:
         raise ValueError(
             f"AICc is not defined for a start model with {n_start} columns on {n:g} observations: use "
-            'direction="forward", start="empty" or another criterion.'
+            'direction="forward", direction="both", which starts empty, or another criterion.'
         )
 
 
@@ -156,9 +174,14 @@ def _measures(engine: LinearEngine, settings: Settings) -> Measures:
         test_enter=test,
         test_remove=test,
         n_obs=engine.n_obs,
-        null_deviance=engine.scale.ssy,
+        null_deviance=_null_deviance(engine),
         intercept=settings.fit_intercept,
     )
+
+
+def _null_deviance(engine: LinearEngine) -> float:
+    """Return the total sum of squares, not below the floor that the engine holds residuals at."""
+    return max(engine.scale.ssy, rounding_floor(engine.scale.raw_ssy))
 
 
 def _criterion(engine: LinearEngine, settings: Settings) -> Criterion | None:
@@ -166,7 +189,7 @@ def _criterion(engine: LinearEngine, settings: Settings) -> Criterion | None:
     if settings.criterion == "pvalue":
         return None
     if settings.criterion == "adj_r2":
-        return AdjustedR2(max(engine.scale.ssy, float(np.finfo(float).tiny)) / (n - intercept), n)
+        return AdjustedR2(_null_deviance(engine) / (n - intercept), n)
     if settings.criterion == "cp":
         return MallowsCp(_full_mean_square(engine, settings), n)
     return information_criterion(settings.criterion, n)

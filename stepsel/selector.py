@@ -5,13 +5,24 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from stepsel import notices
 from stepsel.core.terms import BoolArray
-from stepsel.design import Design, is_frame, numeric_matrix, response, sample_weights
+from stepsel.design import (
+    Design,
+    check_labels,
+    check_whole_numbers,
+    is_frame,
+    numeric_matrix,
+    response,
+    sample_weights,
+    unmasked,
+)
 from stepsel.result import StepwiseResult
 from stepsel.selection import select
 from stepsel.settings import Settings
@@ -51,7 +62,8 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
     fit_intercept : bool
         Whether every model has an intercept, which is not a term.
     missing : {"raise", "drop"}
-        Whether rows with a missing value in any candidate or in y are refused or left out of every model.
+        Whether rows with a missing value in any candidate or in y are refused or left out of every model. ``transform``
+        keeps all rows: in a pipeline whose next step refuses missing values, impute before the selection instead.
     candidates : {"exact"}
         Every candidate is fitted.
     collinearity : {"warn", "raise", "ignore"}
@@ -192,12 +204,16 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         labelled = is_frame(X)
         if labelled:
+            check_labels(list(X.columns))
             validate_data(self, X, skip_check_array=True)
-            if X.shape[1] == 0 or X.shape[0] == 0:
+            if 0 in X.shape:
                 raise ValueError(f"X has shape {X.shape}: give at least one row and one column.")
         else:
+            X = X if sp.issparse(X) else unmasked(X)
             X = validate_data(self, X, dtype=None, ensure_all_finite=False)
+        notices.of_call(settings, X, y)
         matrix, labels = numeric_matrix(X)
+        check_whole_numbers(matrix, labels)
         target, name = response(y, len(matrix))
         weights = sample_weights(sample_weight, len(matrix))
         design = Design(matrix, target, weights, labels, name)
@@ -205,7 +221,7 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
             design = design.rows(weights > 0)
         self.result_ = select(design, settings, labelled=labelled)
         support = np.zeros(matrix.shape[1], dtype=bool)
-        support[self.result_.selected_columns] = True
+        support[self.result_.selected_indices] = True
         self.support_ = support
         return self
 

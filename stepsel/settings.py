@@ -5,6 +5,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 DIRECTIONS = ("forward", "backward", "both")
 CRITERIA = ("aic", "aicc", "bic", "hqic", "adj_r2", "cp", "pvalue")
 FAMILIES = ("gaussian", "binomial", "poisson", "gamma", "negative_binomial", "cox")
@@ -64,10 +66,8 @@ class Settings:
         if self.direction == "both" and self.criterion == "pvalue" and self.alpha_enter > self.alpha_remove:
             raise ValueError(
                 f"alpha_enter={self.alpha_enter} is larger than alpha_remove={self.alpha_remove}: a term could enter "
-                "and leave for ever; give alpha_enter <= alpha_remove."
+                "and leave for ever; give alpha_enter <= alpha_remove (their defaults are 0.05 and 0.1)."
             )
-        if isinstance(self.start, str) and self.start not in ("auto", "empty", "full"):
-            raise ValueError(f"start is {self.start!r}: choose 'auto', 'empty', 'full' or a list of names.")
         if self.groups is not None and not isinstance(self.groups, Mapping):
             raise ValueError(f"groups is {self.groups!r}: give a dict of group name -> list of columns.")
 
@@ -105,7 +105,7 @@ def _check_numbers(settings: Settings) -> None:
             continue
         if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
             raise ValueError(f"{name} is {value!r}: give {wanted}.")
-    if settings.fit_intercept not in (True, False):
+    if not isinstance(settings.fit_intercept, bool | np.bool_):
         raise ValueError(f"fit_intercept is {settings.fit_intercept!r}: give True or False.")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stepsel.core.criteria import Criterion, PartialF
+from stepsel.core.criteria import Criterion, Test
 from stepsel.core.fits import Fit, FloatArray, Moves, Status
 from stepsel.core.search import Path, Step
 from stepsel.core.terms import BoolArray, Terms
@@ -43,7 +43,7 @@ class Measures:
     ----------
     criterion : Criterion, optional
         None where p-values decide.
-    test_enter, test_remove : PartialF
+    test_enter, test_remove : Test
     n_obs : float
     null_deviance : float
         Of the intercept alone; about zero where there is none.
@@ -51,8 +51,8 @@ class Measures:
     """
 
     criterion: Criterion | None
-    test_enter: PartialF
-    test_remove: PartialF
+    test_enter: Test
+    test_remove: Test
     n_obs: float
     null_deviance: float
     intercept: bool

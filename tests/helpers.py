@@ -5,6 +5,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from stepsel.exceptions import StepselWarning
@@ -19,13 +20,20 @@ def read_json(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def select(X, y, sample_weight=None, **parameters):
+def select(X, y, sample_weight=None, offset=None, **parameters):
     """A fitted selector; the package's own warnings are not what these tests are about."""
     from stepsel import StepwiseSelector
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StepselWarning)
-        return StepwiseSelector(**parameters).fit(X, y, sample_weight=sample_weight)
+        return StepwiseSelector(**parameters).fit(X, y, sample_weight=sample_weight, offset=offset)
+
+
+def survival(event, time):
+    """The response of a Cox regression as scikit-survival has it."""
+    y = np.empty(len(time), dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = event, time
+    return y
 
 
 def path_of(selector):

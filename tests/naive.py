@@ -1,13 +1,15 @@
 """The slow, obvious oracle: one statsmodels least-squares fit per candidate, nothing shared between fits.
 
-It follows the written rules of stepwise selection, not the package:
+It follows the written rules of stepwise selection, not the package (naive_families.py brings other likelihoods
+to the same search):
 
 * Information criteria: all legal removals and additions compete in one table, the best strict improvement is
   taken (R `step`). `adj_r2` is maximised, every other criterion minimised.
 * p-values: remove while any removable p > alpha_remove, largest p first; else enter the smallest
   p < alpha_enter (Efroymson; SAS, SPSS).
 * Ties go to removals before additions, then to the input order.
-* A model that was visited before is never entered again: the search ends.
+* A model that was visited before is never entered again: the search ends. The one exception: where terms enter and
+  leave by different tests, a removal that leads back is the last step (SAS PHREG).
 """
 
 from dataclasses import dataclass
@@ -55,31 +57,29 @@ class NaiveResult:
         return [(step.action, step.term) for step in self.steps]
 
 
-class Regression:
-    """The data with their weights, and one statsmodels fit per asked set of terms.
+class Columns:
+    """The candidate columns with the weights of their rows.
 
-    Frequency weights repeat rows; analytic weights are WLS on the rows with positive weight. Columns are
+    Frequency weights repeat rows; analytic weights stay, on the rows where they are positive. Columns are
     centred and scaled before a fit when there is an intercept (scaled only when there is none): that changes
     the units and the intercept, neither the fitted values nor any test, and keeps the digits of columns such
     as 1e6 + noise.
     """
 
-    def __init__(self, X, y, *, groups=None, fit_intercept=True, weights=None, weight_type="frequency"):
+    def __init__(self, X, *, groups=None, fit_intercept=True, weights=None, weight_type="frequency"):
         weights = np.ones(len(X)) if weights is None else np.asarray(weights, float)
         repeats = weights.astype(int) if weight_type == "frequency" else weights > 0
-        rows = np.repeat(np.arange(len(X)), repeats)
-        self.weights = np.ones(len(rows)) if weight_type == "frequency" else weights[rows]
-        values = X.to_numpy(float)[rows].astype(np.longdouble)
-        response = np.asarray(y, float)[rows].astype(np.longdouble)
-        self.n, self.fit_intercept = len(rows), fit_intercept
+        self.rows = np.repeat(np.arange(len(X)), repeats)
+        self.weights = np.ones(len(self.rows)) if weight_type == "frequency" else weights[self.rows]
+        values = X.to_numpy(float)[self.rows].astype(np.longdouble)
+        self.n, self.fit_intercept = len(self.rows), fit_intercept
         self.centre = values.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
-        self.centre_y = response.mean() if fit_intercept else 0.0
         constant = (np.ptp(values, axis=0) == 0) & fit_intercept
         centred = np.where(constant, 0, values - self.centre)
         self.scale = np.where(constant, 1, np.sqrt(np.mean(centred**2, axis=0)))
         self.Z = (centred / self.scale).astype(float)
-        self.y = (response - self.centre_y).astype(float)
-        self.terms = term_columns(list(X.columns), groups or {})
+        self.names = list(X.columns)
+        self.terms = term_columns(self.names, groups or {})
 
     def columns(self, terms):
         return [column for term in self.terms if term in terms for column in self.terms[term]]
@@ -87,13 +87,6 @@ class Regression:
     def design(self, terms):
         blocks = [np.ones((self.n, 1))] if self.fit_intercept else []
         return np.column_stack([*blocks, self.Z[:, self.columns(terms)]])
-
-    def fit(self, terms):
-        """The statsmodels fit; by QR, as the default pseudo-inverse loses digits on collinear columns."""
-        design = self.design(terms)
-        if design.shape[1] == 0:
-            return EmptyFit(self.y, self.weights)
-        return sm.WLS(self.y, design, weights=self.weights, hasconst=self.fit_intercept).fit(method="qr")
 
     def tolerance(self, term, others):
         """What the other terms leave of the term: 1 - R2 of its column on theirs (of a group: the least)."""
@@ -115,18 +108,60 @@ class Regression:
                 terms.append(term)
         return terms
 
-    def coefficients(self, terms):
-        """Estimates and standard errors in the units of the data."""
-        fit, columns = self.fit(terms), self.columns(terms)
-        slopes = np.diag(1 / self.scale[columns])
-        back, shift = slopes, np.zeros(len(columns))
+    def in_units_of_the_data(self, terms, params, covariance):
+        """Estimates and standard errors, the intercept first."""
+        columns = self.columns(terms)
+        back = np.diag(1 / self.scale[columns])
         if self.fit_intercept:
             intercept = np.r_[1, -self.centre[columns] / self.scale[columns]]
-            back = np.vstack([intercept, np.column_stack([np.zeros(len(columns)), slopes])])
-            shift = np.r_[self.centre_y, shift]
-        estimate = back @ fit.params + shift
-        error = np.sqrt(np.diag(back @ fit.cov_params() @ back.T))
-        return pd.DataFrame({"estimate": estimate.astype(float), "std_error": error.astype(float)})
+            back = np.vstack([intercept, np.column_stack([np.zeros(len(columns)), back])])
+        error = np.sqrt(np.diag(back @ covariance @ back.T))
+        names = ["(Intercept)"] * self.fit_intercept + [self.names[column] for column in columns]
+        estimate = (back @ params).astype(float)
+        return pd.DataFrame({"term": names, "estimate": estimate, "std_error": error.astype(float)})
+
+
+class Regression(Columns):
+    """Least squares, and the partial F test whatever test is asked for."""
+
+    def __init__(self, X, y, **parameters):
+        super().__init__(X, **parameters)
+        response = np.asarray(y, float)[self.rows].astype(np.longdouble)
+        self.centre_y = response.mean() if self.fit_intercept else 0.0
+        self.y = (response - self.centre_y).astype(float)
+        self.s2_full = None
+
+    def fit(self, terms):
+        """The statsmodels fit; by QR, as the default pseudo-inverse loses digits on collinear columns."""
+        design = self.design(terms)
+        if design.shape[1] == 0:
+            return EmptyFit(self.y, self.weights)
+        return sm.WLS(self.y, design, weights=self.weights, hasconst=self.fit_intercept).fit(method="qr")
+
+    def measures(self, fit):
+        k = len(fit.params)
+        return {
+            "n_params": k, "rss": fit.ssr, "log_likelihood": fit.llf, "aic": -2 * fit.llf + 2 * k,
+            "bic": -2 * fit.llf + np.log(self.n) * k, "r2": fit.rsquared, "adj_r2": fit.rsquared_adj,
+        }  # fmt: skip
+
+    def criterion(self, name, fit):
+        n, k = fit.nobs, len(fit.params)
+        if name == "adj_r2":
+            return fit.rsquared_adj
+        if name == "cp":
+            return fit.ssr / self.s2_full - n + 2 * k
+        return penalised(name, fit.llf, k, n, k + 1)  # Hurvich and Tsai count sigma
+
+    def test(self, _, smaller, larger):
+        return partial_f(self.fit(smaller), self.fit(larger))
+
+    def coefficients(self, terms):
+        fit = self.fit(terms)
+        table = self.in_units_of_the_data(terms, fit.params, fit.cov_params())
+        if self.fit_intercept:
+            table.loc[0, "estimate"] += float(self.centre_y)
+        return table
 
 
 class EmptyFit:
@@ -159,18 +194,11 @@ def term_columns(names, groups):
     return terms
 
 
-def criterion_value(name, fit, s2_full):
-    n, k = fit.nobs, len(fit.params)
-    penalised = -2 * fit.llf
-    if name == "adj_r2":
-        return fit.rsquared_adj
-    if name == "cp":
-        return fit.ssr / s2_full - n + 2 * k
+def penalised(name, llf, k, n, k_aicc):
     if name == "aicc":
-        K = k + 1  # Hurvich and Tsai count sigma
-        return penalised + 2 * K * n / (n - K - 1) if n > K + 1 else np.inf
+        return -2 * llf + (2 * k_aicc * n / (n - k_aicc - 1) if n > k_aicc + 1 else np.inf)
     penalty = {"aic": 2, "bic": np.log(n), "hqic": 2 * np.log(np.log(n)), "pvalue": np.nan}[name]
-    return penalised + penalty * k
+    return -2 * llf + penalty * k
 
 
 def partial_f(small, big):
@@ -222,55 +250,54 @@ def starting_terms(data, start, direction, keep):
 
 
 def naive_select(
-    X,
-    y,
+    X, y, *, groups=None, fit_intercept=True, weights=None, weight_type="frequency", keep=(), criterion="aic", **rules
+):
+    data = Regression(X, y, groups=groups, fit_intercept=fit_intercept, weights=weights, weight_type=weight_type)
+    if criterion == "cp":
+        full = data.fit(data.full(keep))
+        data.s2_full = full.ssr / full.df_resid
+    return search(data, keep=keep, criterion=criterion, **rules)
+
+
+def search(
+    data,
     *,
     direction="both",
     criterion="aic",
     alpha_enter=0.05,
     alpha_remove=0.10,
+    test_enter="auto",
+    test_remove="auto",
     keep=(),
-    groups=None,
     start="auto",
     max_terms=None,
     max_steps=None,
-    fit_intercept=True,
-    weights=None,
-    weight_type="frequency",
 ):
-    data = Regression(X, y, groups=groups, fit_intercept=fit_intercept, weights=weights, weight_type=weight_type)
+    """The rules, whatever the likelihood: `data` fits, measures and tests (see `Regression`)."""
+    tests = {"add": test_enter, "remove": test_remove}
     current = starting_terms(data, start, direction, keep)
-    s2_full = None
-    if criterion == "cp":
-        full = data.fit(data.full(keep))
-        s2_full = full.ssr / full.df_resid
 
     def step(action, term, df, statistic, p_value, terms):
         fit = data.fit(terms)
-        k = len(fit.params)
-        return Step(
-            action, term, df, statistic, p_value, criterion_value(criterion, fit, s2_full),
-            tuple(t for t in data.terms if t in terms), k, fit.ssr, fit.llf,
-            -2 * fit.llf + 2 * k, -2 * fit.llf + np.log(data.n) * k, fit.rsquared, fit.rsquared_adj,
-        )  # fmt: skip
+        value = data.criterion(criterion, fit)
+        inside = tuple(t for t in data.terms if t in terms)
+        return Step(action, term, df, statistic, p_value, value, inside, **data.measures(fit))
 
     def evaluate(move, term):
         """One row of the candidates table, or None when the move is not legal."""
-        after = [t for t in current if t != term] if move == "remove" else [*current, term]
-        others = after if move == "remove" else current
-        tolerance = data.tolerance(term, others)
-        here, there = data.fit(current), data.fit(after) if tolerance > ALIASED else None
-        if there is None or there.df_resid < 1:
+        after = without(current, term) if move == "remove" else [*current, term]
+        tolerance = data.tolerance(term, without(current, term))
+        if tolerance <= ALIASED or data.fit(after).df_resid < 1:
             return None
-        small, big = (there, here) if move == "remove" else (here, there)
-        df, f, p, log_p = partial_f(small, big)
-        value = criterion_value(criterion, there, s2_full)
-        row = (len(steps), move, term, df, f, p, log_p, value, tolerance)
+        df, statistic, p, log_p = data.test(tests[move], *sorted((current, after), key=len))
+        value = data.criterion(criterion, data.fit(after))
+        row = (len(steps), move, term, df, statistic, p, log_p, value, tolerance)
         return dict(zip(COLUMNS, row, strict=True))
 
     steps = [step("start", None, 0, np.nan, np.nan, current)]
     visited, candidates = {frozenset(current)}, []
-    while True:
+    back = False
+    while not back:
         forced = max_terms is not None and len(current) > max_terms
         room = max_terms is None or len(current) < max_terms
         removable = [t for t in data.terms if t in current and t not in keep and direction != "forward"]
@@ -282,17 +309,19 @@ def naive_select(
         if chosen is None or (max_steps is not None and len(steps) > max_steps):
             break
         term = chosen["term"]
-        after = [t for t in current if t != term] if chosen["move"] == "remove" else [*current, term]
-        if frozenset(after) in visited:
+        after = without(current, term) if chosen["move"] == "remove" else [*current, term]
+        back = frozenset(after) in visited
+        if back and not (chosen["move"] == "remove" and criterion == "pvalue" and test_enter != test_remove):
             break
         current = after
         visited.add(frozenset(current))
         test = (chosen["df"], chosen["statistic"], chosen["p_value"])
         steps.append(step(chosen["move"], term, *test, current))
     selected = [term for term in data.terms if term in current]
-    names = [X.columns[position] for position in data.columns(current)]
-    coefficients = data.coefficients(current)
-    coefficients.insert(0, "term", ["(Intercept)", *names] if fit_intercept else names)
-    tolerances = {term: data.tolerance(term, [t for t in selected if t != term]) for term in selected}
+    tolerances = {term: data.tolerance(term, without(selected, term)) for term in selected}
     table = pd.DataFrame(candidates, columns=COLUMNS)
-    return NaiveResult(steps, table, selected, coefficients, tolerances)
+    return NaiveResult(steps, table, selected, data.coefficients(current), tolerances)
+
+
+def without(terms, term):
+    return [t for t in terms if t != term]

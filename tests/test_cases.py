@@ -25,6 +25,7 @@ from stepsel.exceptions import (
     ConstantColumnWarning,
     MissingRowsWarning,
     PerfectFitWarning,
+    SeparationWarning,
     StepselWarning,
 )
 
@@ -48,10 +49,15 @@ def parameters_of(run):
     """The selector's parameters for one of R's runs; "full" fits all columns."""
     given = run["params"]
     if given["crit"] == "full":
-        return {"direction": "backward", "criterion": "pvalue", "alpha_remove": 1.0}
+        family = {"family": given["family"]} if "family" in given else {}
+        return {"direction": "backward", "criterion": "pvalue", "alpha_remove": 1.0, **family}
     criterion = {"p": "pvalue"}.get(given["crit"], given["crit"])
-    alphas = {"alpha_enter": given["pin"], "alpha_remove": given["pout"]}
-    return {"direction": given["direction"], "criterion": criterion, **alphas}
+    chosen = {"alpha_enter": given["pin"], "alpha_remove": given["pout"]}
+    if "family" in given:
+        chosen["family"] = given["family"]
+    if "test" in given:
+        chosen |= {"test_enter": given["test"], "test_remove": given["test"]}
+    return {"direction": given["direction"], "criterion": criterion, **chosen}
 
 
 def r_path(run):
@@ -72,7 +78,8 @@ def assert_run(selector, run):
         if run["params"]["crit"] == "p":
             moves = selector.trace_.iloc[1:]
             assert_allclose(moves["p_value"], [row["p"] for row in rows], rtol=1e-6)
-            assert_allclose(moves["statistic"], [row["stat"] for row in rows], rtol=1e-6)
+            power = 2 if run["params"].get("test") == "wald" else 1  # R prints z
+            assert_allclose(moves["statistic"], [row["stat"] ** power for row in rows], rtol=1e-6)
         else:
             known = np.diff([row["crit"] for row in run["trace"]])
             assert_allclose(np.diff(selector.trace_["criterion"]), known, rtol=1e-6)
@@ -87,6 +94,9 @@ def assert_final_model(selector, run):
             assert_allclose(tidy.loc[term, column], value, rtol=1e-6, err_msg=f"{column} {term}")
     n = run["n"]
     assert selector.result_.n_obs == n
+    if "family" in run["params"]:
+        found = [last["log_likelihood"], last["deviance"], last["aic"], last["bic"]]
+        return assert_allclose(found, [run["logLik"], run["deviance"], run["AIC"], run["BIC"]], rtol=1e-9)
     found = [last["log_likelihood"], last["deviance"], last["r2"]]
     assert_allclose(found, [run["logLik"], run["deviance"], run["r2"]], rtol=1e-9, atol=1e-12)
     # R counts sigma as a parameter
@@ -839,3 +849,157 @@ def test_w02_many_rows():
     assert not messages
     assert seconds < 20
     assert peak < 3 * A.nbytes
+
+
+# Other families than the normal
+
+
+@pytest.mark.parametrize("criterion", ["pvalue", "aic", "bic"])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_g01_perfect_separation(direction, criterion):
+    """The deviance with `sep` is 0, so its likelihood ratio is the whole null deviance: it is chosen, and named."""
+    X, y = load("g01_perfect_separation")
+    selector, messages = fit_and_listen(X, y, family="binomial", direction=direction, criterion=criterion)
+    assert selector.result_.selected == ["sep"]
+    assert names_in(messages[SeparationWarning], X.columns) == {"sep"}
+    assert_allclose(selector.trace_[["deviance", "log_likelihood"]].iloc[-1], [0, 0], atol=2e-8)
+    tidy = selector.result_.tidy()
+    assert np.isfinite(tidy[["estimate", "std_error"]]).all(axis=None)
+    probability = selector.result_.model.predict()
+    assert_allclose(probability, y, atol=1e-6)
+    if direction != "backward":
+        null = r_run("g01_perfect_separation", "full_without_sep")
+        assert_allclose(selector.trace_["log_likelihood"].iloc[0], null["logLik"], rtol=1e-9)
+        assert_allclose(selector.trace_["statistic"].iloc[1], null["deviance"], rtol=1e-8)
+        assert path_of(selector)[0] == ("add", "sep")
+
+
+def test_g01_wald_p_is_not_taken_silently():
+    """By Wald the separating column has p near 1: whatever happens to it, a warning names it."""
+    X, y = load("g01_perfect_separation")
+    wald = {"criterion": "pvalue", "test_enter": "wald", "test_remove": "wald"}
+    for direction in DIRECTIONS:
+        _, messages = fit_and_listen(X, y, family="binomial", direction=direction, **wald)
+        assert "sep" in names_in(messages[SeparationWarning], X.columns)
+
+
+@pytest.mark.parametrize("mode", ["exact", "leading"])
+@pytest.mark.parametrize("name", ["aic_forward", "p_forward_lrt", "p_forward_wald"])
+def test_g03_scan_with_bad_columns(name, mode):
+    run = r_run("g03_scan_with_bad_column", name)
+    X, y = load("g03_scan_with_bad_column")
+    without = [column for column in run["params"]["drop"] if column != "mono"]
+    selector, messages = fit_and_listen(X.drop(columns=without), y, candidates=mode, **parameters_of(run))
+    assert names_in(messages[ConstantColumnWarning], X.columns) == {"mono"}
+    path, _ = r_path(run)
+    assert path_of(selector) == path
+    last = selector.trace_.iloc[-1]
+    found = [last["log_likelihood"], last["deviance"], last["aic"], last["bic"]]
+    assert_allclose(found, [run["logLik"], run["deviance"], run["AIC"], run["BIC"]], rtol=1e-9)
+    if name == "aic_forward":
+        assert_run(selector, run)
+        assert SeparationWarning not in messages
+        return
+    assert "rare_variant" in names_in(messages[SeparationWarning], X.columns)
+    if name == "p_forward_wald":
+        assert_run(selector, run)
+    else:
+        assert_allclose(selector.trace_["p_value"].iloc[1:], [row["p"] for row in run["trace"]], rtol=1e-6)
+        tidy = selector.result_.tidy().set_index("term")
+        for term in ("(Intercept)", "snp0", "snp1"):
+            assert_allclose(tidy.loc[term, "estimate"], run["coef"][term], rtol=1e-6)
+        assert np.isfinite(tidy.loc["rare_variant", "estimate"])
+
+
+def test_g03_separated_candidates_have_that_status():
+    X, y = load("g03_scan_with_bad_column")
+    selector, messages = fit_and_listen(X, y, family="binomial", direction="forward", criterion="bic")
+    assert set(statuses(selector, "rare_variant")) == {"separated"}
+    assert set(statuses(selector, "mono")) <= {"constant"}
+    assert names_in(messages[SeparationWarning], X.columns) == {"rare_variant"}
+
+
+CODINGS = {
+    "12": (1, 2),
+    "pm1": (-1, 1),
+    "bool": (False, True),
+    "yesno": ("no", "yes"),
+    "float": (0.0, 1.0),
+    "category": ("no", "yes"),
+}
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+@pytest.mark.parametrize("name", ["aic_both", "p_lrt", "p_wald", "bic_both"])
+def test_g04_label_codings(coding, name):
+    run = r_run("g04_label_codings", name)
+    X, y = load("g04_label_codings")
+    labels = y.map(dict(enumerate(CODINGS[coding])))
+    labels = labels.astype("category") if coding == "category" else labels
+    selector = select(X, labels, **parameters_of(run))
+    assert_run(selector, run)
+    plain = select(X, y, **parameters_of(run))
+    pd.testing.assert_frame_equal(selector.trace_, plain.trace_)
+    other = select(X, labels, event=CODINGS[coding][0], **parameters_of(run))
+    assert path_of(other) == path_of(selector)
+    assert_allclose(other.coef_, -selector.coef_, rtol=1e-7)
+
+
+def test_g04_one_and_three_classes():
+    X, y = load("g04_label_codings")
+    three = y.copy()
+    three.iloc[:10] = 2
+    for labels, named in ((three, ["0", "1", "2"]), (three.map({0: "a", 1: "b", 2: "c"}), ["a", "b", "c"])):
+        with pytest.raises(ValueError, match=r"\b3\b.*classes|classes.*\b3\b") as refusal:
+            select(X, labels, family="binomial")
+        assert names_in(str(refusal.value), named) == set(named)
+    with pytest.raises(ValueError, match="one class.*0"):
+        select(X, y * 0, family="binomial")
+
+
+@pytest.mark.parametrize("mode", ["exact", "leading"])
+@pytest.mark.parametrize("name", ["aic", "bic", "full"])
+def test_g06_poisson_bic(name, mode):
+    """BIC is -2 log-likelihood + k log n: not the one from the deviance, and without a scale parameter."""
+    run = r_run("g06_poisson_bic", name)
+    assert_run(select(*load("g06_poisson_bic"), candidates=mode, **parameters_of(run)), run)
+
+
+@pytest.mark.parametrize("family", ["poisson", "negative_binomial"])
+def test_g07_counts_that_are_none(family):
+    r = np.random.default_rng(106)
+    X = pd.DataFrame(r.normal(size=(40, 2)), columns=["a", "b"])
+    y = pd.Series(r.poisson(2, 40).astype(float), name="visits")
+    bad = {"-1": y.mask(y.index == 7, -1.0), "2.5": y.mask(y.index == 7, 2.5)}
+    for value, counts in bad.items():
+        with pytest.raises(ValueError, match="visits") as refusal:
+            select(X, counts, family=family)
+        assert names_in(str(refusal.value), ["7", value]) == {"7", value}
+    with pytest.raises(ValueError, match="visits"):
+        select(X, y * 0, family=family)
+
+
+@pytest.mark.parametrize("name", ["aic_both", "p_lrt", "p_wald"])
+def test_f16_yes_no_target(name):
+    run = r_run("f16_yes_no_target", name)
+    X, y = load("f16_yes_no_target", target="default")
+    assert set(y) == {"Yes", "No"}
+    assert_run(select(X, y, **parameters_of(run)), run)
+    with pytest.raises((ValueError, TypeError), match="default"):
+        select(X, y)
+
+
+@pytest.mark.parametrize("mode", ["exact", "leading"])
+def test_k02_dummy_trap(mode):
+    """All five dummies and an intercept: the last one is aliased and named, the rest goes as in R without it."""
+    X, y = load("k02_dummy_trap_logit")
+    for name in ("aic_forward", "p_forward_lrt"):
+        run = r_run("k02_dummy_trap_logit", name)
+        assert_run(select(X, y, candidates=mode, **parameters_of(run)), run)
+    run = r_run("k02_dummy_trap_logit", "aic_backward")
+    selector, messages = fit_and_listen(X, y, candidates=mode, **parameters_of(run))
+    path, _ = r_path(run)
+    assert path[0] == ("remove", "g_E")
+    assert path_of(selector) == path[1:]
+    assert_final_model(selector, run)
+    assert "g_E" in names_in(messages[CollinearityWarning], X.columns)

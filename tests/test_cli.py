@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import CASES, read_json
+from helpers import CASES, PUBLISHED, TESTS, R, read_json
 from numpy.testing import assert_allclose
 from typer.testing import CliRunner
 
@@ -19,6 +19,7 @@ from stepsel.cli.jobs import run_select
 
 READABLE = ["f01", "f02", "f04", "f05", "f07", "f08", "f12", "f13", "f14"]
 FOLDERS = {folder.name[:3]: folder for folder in CASES.glob("f*")}
+PIMA, QUINE, LUNG = (TESTS.parent / "data" / name for name in ("pima.csv", "quine.csv", "lung.csv"))
 RENAMED = {"f13": {"noise": "age.2"}}  # the file calls two columns age; clean.csv calls the second noise
 
 
@@ -101,6 +102,179 @@ def test_missing_values_need_a_decision():
     sentence = refusal("select", data("f07"), "-t", "y")
     assert "8 of 60 rows have missing values (area 2, rooms 2, age 2, dist 1, noise 1)" in sentence
     assert "--missing drop" in sentence
+
+
+# Other families: R's selections on the files of data/ ---------------------------------------------------------------
+
+COX = [LUNG, "--family", "cox", "--time", "time", "--status", "status", "--drop", "inst,meal.cal", "--missing", "drop"]
+FAMILIES = {
+    "pima": [PIMA, "-t", "type", "--family", "binomial"],
+    "quine": [QUINE, "-t", "days", "--family", "poisson", "--group", "Age=form1,form2,form3"],
+    "lung": COX,
+}
+ESTIMATE = ("Estimate", "Std. Error")
+AS_IN_R = {"aboriginal": ("Eth", -1), "male": ("Sex", 1), "slow_learner": ("Lrn", 1)}  # R's contrast is N against A
+LEVELS = {"aboriginal": "EthN", "male": "SexM", "slow_learner": "LrnSL"} | {f"form{i}": f"AgeF{i}" for i in (1, 2, 3)}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("search", ["both-aic", "forward-bic", "backward-pvalue"])
+def test_family_is_selected_as_in_r(name, search):
+    reference = read_json(R / "expected" / f"{name}-{search}.json")
+    direction, criterion = search.split("-")
+    found = selection(*FAMILIES[name], "-d", direction, "-c", criterion)
+    path = [(row["action"], AS_IN_R.get(row["term"], (row["term"], 1))[0]) for row in found["trace"][1:]]
+    assert path == [(row["action"], row["term"]) for row in reference["path"][1:]]
+    likelihoods = [row["loglik"] for row in reference["path"]]
+    assert_allclose([row["log_likelihood"] for row in found["trace"]], likelihoods, rtol=1e-9)
+    for row in found["coefficients"]:
+        expected = reference["coefficients"].get(LEVELS.get(row["term"], row["term"]))
+        if name == "quine" and row["term"] == "(Intercept)":
+            continue  # of another reference level
+        sign = AS_IN_R.get(row["term"], ("", 1))[1]
+        estimate, error = (expected.get(key) for key in (("coef", "se(coef)") if name == "lung" else ESTIMATE))
+        assert_allclose([row["estimate"], row["std_error"]], [sign * estimate, error], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "path", "log_likelihood", "aic"),
+    [
+        ("aic", ["aboriginal", "age", "slow_learner"], -546.700366406, 1107.40073281),
+        ("bic", ["aboriginal"], -553.31690268, 1112.63380536),
+    ],
+)
+def test_negative_binomial_as_step_aic_of_glm_nb(criterion, path, log_likelihood, aic):
+    """R 4.2.2: MASS::stepAIC(glm.nb(days ~ 1), direction = "both"), logLik and AIC, which count theta."""
+    group = ["--group", "age=form1,form2,form3"]
+    found = selection(QUINE, "-t", "days", "--family", "negative_binomial", "-c", criterion, *group)
+    assert [row["term"] for row in found["trace"][1:]] == path
+    assert_allclose(found["trace"][-1]["log_likelihood"], log_likelihood, rtol=1e-9)
+    assert_allclose(found["trace"][-1]["aic"], aic, rtol=1e-9)
+
+
+def test_labels_are_the_target_of_a_logistic_selection():
+    reference = read_json(FOLDERS["f16"] / "case.json")["values"]["R"]["aic_both"]
+    found = selection(data("f16"), "-t", "default", "--family", "binomial")
+    estimates = {row["term"]: row["estimate"] for row in found["coefficients"]}
+    assert_allclose([estimates[term] for term in reference["coef"]], list(reference["coef"].values()), rtol=1e-8)
+    assert any("The event is default = 'Yes'" in note for note in found["notes"])
+
+
+def test_the_other_event_turns_the_signs():
+    yes, no = (selection(*FAMILIES["pima"], "--event", event) for event in ("Yes", "No"))
+    assert yes["selected"] == no["selected"]
+    assert_allclose(
+        [row["estimate"] for row in yes["coefficients"]], [-row["estimate"] for row in no["coefficients"]], rtol=1e-8
+    )
+    assert any("The event is type = 'No': 132 of 200 rows." in note for note in no["notes"])
+    assert "choose one of 'No', 'Yes'" in refusal("select", *FAMILIES["pima"], "--event", "yes")
+
+
+def test_status_takes_any_coding(tmp_path):
+    reference = selection(*COX)
+    assert reference["n_obs"] == 210
+    assert reference["n_dropped"] == 18
+    assert any("The event is status = 2: 165 of 228 rows." in note for note in reference["notes"])
+    lung = pd.read_csv(LUNG)
+    for name, codes in (("text", ["alive", "dead"]), ("zero", [0, 1]), ("truth", [False, True])):
+        lung.assign(status=lung["status"].map(dict(zip((1, 2), codes, strict=True)))).to_csv(
+            tmp_path / name, index=False
+        )
+        assert selection(tmp_path / name, *COX[1:])["coefficients"] == reference["coefficients"]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "alpha", "options"),
+    [
+        ("remission_sas_logistic", "stepwise_sle30_sls35", 0.3, "-t remiss --family binomial --alpha-remove 0.35"),
+        ("myeloma_sas_phreg", "breslow", 0.05, "--time Time --status VStatus --family cox --ties breslow"),
+    ],
+)
+def test_score_entry_and_wald_removal_as_in_sas(name, key, alpha, options):
+    steps = read_json(PUBLISHED / f"{name}.json")["r_verified"][key]["steps"]
+    file = PUBLISHED / "data" / f"{name.split('_')[0]}.csv"
+    tests = ["-c", "pvalue", "--alpha-enter", alpha, "--test-enter", "score", "--test-remove", "wald"]
+    found = [row for row in selection(file, *options.split(), *tests)["trace"] if row["action"] == "add"]
+    expected = [step for step in steps if step["action"] == "enter" and step["p"] < alpha]
+    assert [row["term"] for row in found] == [step["variable"] for step in expected]
+    assert_allclose([row["p_value"] for row in found], [step["p"] for step in expected], rtol=1e-6)
+
+
+def test_exposure_is_an_offset_of_logarithms(tmp_path):
+    quine = pd.read_csv(QUINE)
+    exposure = np.random.default_rng(4).uniform(0.5, 2, len(quine)).round(3)
+    quine.assign(e=exposure, o=np.log(exposure), zero=0.0, two=2.0).to_csv(tmp_path / "d.csv", index=False)
+    options = ["-t", "days", "--family", "poisson", "-c", "bic"]
+
+    def coefficients(*roles):
+        spare = ",".join(name for name in ("e", "o", "zero", "two") if name not in roles)
+        found = selection(tmp_path / "d.csv", *options, *roles, "--drop", spare)
+        return {row["term"]: row["estimate"] for row in found["coefficients"]}
+
+    exposed = coefficients("--exposure", "e")
+    for same in (coefficients("--offset", "o"), coefficients("--exposure", "e", "--offset", "zero")):
+        assert same.keys() == exposed.keys()
+        assert_allclose(list(same.values()), list(exposed.values()), rtol=1e-7)
+    plain, constant = coefficients(), coefficients("--exposure", "two")
+    assert_allclose(constant.pop("(Intercept)"), plain.pop("(Intercept)") - np.log(2), rtol=1e-8)
+    assert_allclose(list(constant.values()), list(plain.values()), rtol=1e-7)
+
+
+def test_weights_are_the_trials_of_proportions(tmp_path):
+    pima = pd.read_csv(PIMA)[["glu", "age", "type"]].assign(
+        glu=lambda d: d["glu"].round(-1), age=lambda d: d["age"] // 10
+    )
+    pima["y"] = (pima.pop("type") == "Yes").astype(int)
+    pima.to_csv(tmp_path / "rows.csv", index=False)
+    grouped = pima.groupby(["glu", "age"], as_index=False)["y"].agg(y="mean", n="size")
+    grouped.to_csv(tmp_path / "grouped.csv", index=False)
+    rows = selection(tmp_path / "rows.csv", "-t", "y", "--family", "binomial")
+    shares = selection(tmp_path / "grouped.csv", "-t", "y", "--family", "binomial", "--weights", "n")
+    assert rows["selected"] == shares["selected"]
+    for column in ("estimate", "std_error"):
+        values = [[row[column] for row in found["coefficients"]] for found in (rows, shares)]
+        assert_allclose(*values, rtol=1e-6)
+
+
+def test_headings_say_what_the_numbers_are():
+    gaussian = run("select", data("f01"), "-t", "y").stdout
+    assert {"F", "t", "R2"} <= set(gaussian.split())
+    logistic = run("select", *FAMILIES["pima"]).stdout
+    assert "LR chi2" in logistic
+    assert {"z", "pseudo-R2"} <= set(logistic.split())
+    assert "t" not in logistic.split()
+    assert "time (event: status) explained by 6 candidate columns, 210 observations" in run("select", *COX).stdout
+
+
+def test_gaps_in_other_columns(tmp_path):
+    """Gaps are counted before the run; rows without offset are left out and told of."""
+    quine = pd.read_csv(QUINE).assign(o=0.5)
+    quine.loc[:2, "o"] = np.nan
+    quine.to_csv(tmp_path / "d.csv", index=False)
+    options = [tmp_path / "d.csv", "-t", "days", "--family", "poisson", "--offset", "o"]
+    assert "3 of 146 rows have missing values (o 3)" in refusal("select", *options)
+    found = selection(*options, "--missing", "drop")
+    assert found["n_obs"] == 143
+    assert "3 of 146 rows without weight or offset were left out." in found["notes"]
+    pima = pd.read_csv(PIMA)
+    pima.loc[:1, "type"] = ""
+    pima.to_csv(tmp_path / "p.csv", index=False)
+    assert "(type 2)" in refusal("select", tmp_path / "p.csv", "-t", "type", "--family", "binomial")
+    assert selection(tmp_path / "p.csv", "-t", "type", "--family", "binomial", "--missing", "drop")["n_obs"] == 198
+
+
+def test_data_files_are_those_of_r():
+    pima = pd.read_csv(PIMA).replace({"type": {"No": 0, "Yes": 1}}).infer_objects()
+    pd.testing.assert_frame_equal(pima.astype(float), pd.read_csv(R / "data" / "pima.csv").astype(float))
+    lung = pd.read_csv(R / "data" / "lung2.csv").astype(float)
+    complete = pd.read_csv(LUNG)[list(lung.columns)].dropna().reset_index(drop=True)
+    pd.testing.assert_frame_equal(complete.assign(status=complete["status"] - 1).astype(float), lung)
+    quine, ours = pd.read_csv(R / "data" / "quine.csv"), pd.read_csv(QUINE)
+    assert ours["days"].tolist() == quine["Days"].tolist()
+    coded = {"aboriginal": ("Eth", "A"), "male": ("Sex", "M"), "slow_learner": ("Lrn", "SL")}
+    coded |= {f"form{i}": ("Age", f"F{i}") for i in (1, 2, 3)}
+    for name, (column, level) in coded.items():
+        assert (ours[name] == (quine[column] == level)).all()
 
 
 # What is printed ----------------------------------------------------------------------------------------------------
@@ -193,7 +367,7 @@ def test_version():
 def test_every_parameter_has_its_option_with_its_default(monkeypatch):
     seen = {}
 
-    def stop(self, X, y, sample_weight=None):
+    def stop(self, X, y, sample_weight=None, offset=None):
         seen.update(self.get_params())
         raise ValueError("Stop.")
 
@@ -203,10 +377,10 @@ def test_every_parameter_has_its_option_with_its_default(monkeypatch):
     assert seen | {"keep": ()} == defaults | {"keep": ()}
     assert list(seen["keep"]) == []
     options = (
-        "--direction backward --criterion bic --family cox --alpha-enter 0.01 --alpha-remove 0.02 --test-enter f "
+        "--direction backward --criterion bic --family binomial --alpha-enter 0.01 --alpha-remove 0.02 --test-enter f "
         "--test-remove wald --start area,age --keep dist --group g=rooms,noise --max-terms 3 --max-steps 9 "
         "--no-intercept --missing drop --refits leading --collinearity ignore --vif-threshold 5 --tolerance 1e-6 "
-        "--weight-type analytic --event 1 --hierarchy none -vv"
+        "--weight-type analytic --event 1 --hierarchy none --ties breslow -vv"
     )
     refusal("select", data("f01"), "-t", "y", *options.split())
     untouched = {name for name, value in seen.items() if value == defaults[name]}
@@ -271,7 +445,22 @@ def test_vif():
     ("arguments", "words"),
     [
         (["select", "nowhere.csv", "-t", "y"], "nowhere.csv was not found."),
-        (["select", data("f01")], "--target"),
+        (["select", data("f01")], "--target is missing: give the column to explain"),
+        (["select", data("f01"), "--family", "cox", "--time", "y"], "--status is missing"),
+        (["select", data("f01"), "--family", "cox", "--status", "y"], "(--time and --status)"),
+        (
+            ["select", data("f01"), "-t", "y", "--family", "cox", "--time", "age", "--status", "y"],
+            "--target does not go",
+        ),
+        (["select", data("f01"), "-t", "y", "--time", "age"], "--time and --status belong to --family cox"),
+        (["select", data("f01"), "-t", "y", "--exposure", "age"], "--exposure belongs to counts"),
+        (["select", data("f01"), "-t", "y", "--offset", "y"], "'y' is used as --target and cannot be --offset"),
+        (["select", data("f01"), "-t", "y", "--offset", "ages"], "The offset column 'ages' is not in"),
+        (["select", data("f01"), "-t", "y", "--ties", "exact"], "'--ties'"),
+        (["select", *COX[:-5], "age", *COX[-4:]], "--event VALUE names it"),
+        (["select", *COX, "--event", "3"], "one of 1, 2"),
+        (["select", LUNG, "-t", "status", "--family", "binomial", "--drop", "status"], "cannot be dropped as well"),
+        (["select", QUINE, "-t", "days", "--family", "poisson", "--exposure", "male"], "line 33 holds 0"),
         (["select", data("f01"), "-t", "Area2"], "its columns are area,"),
         (["select", data("f01"), "-t", "y", "--drop", "rums"], "Column 'rums' is not in"),
         (["select", data("f01"), "-t", "y", "--keep", "area,rums"], "Column 'rums' is not in"),

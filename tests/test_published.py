@@ -9,6 +9,7 @@ stepsel: -2 logLik = n ln(SSE/n) + n (1 + ln 2 pi), AIC = -2 logLik + 2 p, BIC =
 * SAS SBC: n ln(SSE/n) + p ln n, which is BIC - n (1 + ln 2 pi)
 * `leaps` BIC: n ln(SSE/SSE0) + p ln n, which is BIC - BIC0 + ln n (0: the intercept-only model)
 * MATLAB `stepwiselm` AIC and BIC: as stepsel
+* SAS LOGISTIC and PHREG AIC and SC, R AIC and BIC of `glm` and `coxph`: as stepsel (Cox: ln of the number of events)
 """
 
 from decimal import Decimal
@@ -17,7 +18,7 @@ import mtcars_stepreg
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import PUBLISHED, by_term, path_of, read_json, select
+from helpers import PUBLISHED, by_term, path_of, read_json, select, survival
 
 LOG_2PI = np.log(2 * np.pi)
 ACTIONS = {"enter": "add", "remove": "remove"}
@@ -526,3 +527,148 @@ def test_hitters_every_size():
     trace = backward.trace_
     leaps_bic = trace["bic"] - trace["bic"].iloc[-1] + np.log(n)
     np.testing.assert_allclose(leaps_bic.iloc[:-1][::-1], verified["backward_bic"], rtol=1e-9)
+
+
+# SAS PROC LOGISTIC's remission data, PROC PHREG's myeloma data, StepReg's lung data
+
+SAS = {"criterion": "pvalue", "test_enter": "score", "test_remove": "wald"}
+
+
+def assert_score_and_wald_steps(selector, verified):
+    """A selection by score entry and Wald removal that R computed to full precision."""
+    steps = verified["steps"]
+    assert path_of(selector) == [(ACTIONS[step["action"]], step["variable"]) for step in steps[1:]]
+    assert set(selector.result_.selected) == set(as_list(verified["final_variables"]))
+    for found, step in zip(selector.trace_.itertuples(), steps, strict=True):
+        expected = [-step["minus2LL"] / 2, step["AIC"], step["SC"] if "SC" in step else step["SBC_nevent"]]
+        np.testing.assert_allclose([found.log_likelihood, found.aic, found.bic], expected, rtol=1e-9)
+        if step["step"] == 0:
+            continue
+        statistic = step["score_chisq" if step["action"] == "enter" else "wald_chisq"]
+        np.testing.assert_allclose([found.statistic, found.p_value], [statistic, step["p"]], rtol=1e-6)
+        if "candidates" in step:
+            assert_tests_of_r(selector, step["step"], found.action, step["candidates"])
+    table = estimates(selector)
+    assert set(table.index) == set(verified["final_coefficients"])
+    for term, row in verified["final_coefficients"].items():
+        np.testing.assert_allclose(
+            list(table.loc[term, ["estimate", "std_error", "p_value"]]),
+            [row["estimate"], row["se"], row["p"]],
+            rtol=1e-6,
+        )
+    if "excluded_candidates" in verified and selector.direction != "backward":
+        assert_tests_of_r(selector, len(steps), "add", verified["excluded_candidates"])
+
+
+def assert_tests_of_r(selector, step, move, expected):
+    name = "score_chisq" if move == "add" else "wald_chisq"
+    for column, key in (("statistic", name), ("p_value", "p")):
+        found = by_term(selector.candidates_, step, column, move)
+        assert set(found) == set(expected)
+        for term, row in expected.items():
+            np.testing.assert_allclose(found[term], row[key], rtol=1e-6, err_msg=f"{column} of {term}")
+
+
+def as_list(value):
+    return [value] if isinstance(value, str) else list(value)
+
+
+def remission(**parameters):
+    columns = reference("remission_sas_logistic")["dataset"]["candidates"]
+    return select(*data("remission", "remiss", columns), family="binomial", **{**SAS, **parameters})
+
+
+@pytest.mark.parametrize("mode", ["exact", "leading"])
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("stepwise_sle30_sls35", {"alpha_enter": 0.30, "alpha_remove": 0.35}),
+        ("stepwise_05_05", {"alpha_enter": 0.05, "alpha_remove": 0.05}),
+        ("forward_sle05", {"direction": "forward", "alpha_enter": 0.05}),
+        ("backward_sls05", {"direction": "backward", "alpha_remove": 0.05}),
+        ("backward_sls20", {"direction": "backward", "alpha_remove": 0.20}),
+    ],
+)
+def test_remission_sas_logistic(name, parameters, mode):
+    """PROC LOGISTIC's worked example: li, temp and cell enter and stay at 0.30 and 0.35."""
+    verified = reference("remission_sas_logistic")["r_verified"][name]
+    assert_score_and_wald_steps(remission(candidates=mode, **parameters), verified)
+
+
+def test_remission_likelihood_ratios():
+    """The likelihood ratios that R printed beside the score statistics, along the same path."""
+    verified = reference("remission_sas_logistic")["r_verified"]["stepwise_sle30_sls35"]
+    parameters = {"direction": "forward", "test_enter": "lr", "test_remove": "lr"}
+    for step in verified["steps"][1:]:
+        before = [earlier["variable"] for earlier in verified["steps"][1 : step["step"]]]
+        selector = remission(start=before, max_steps=1, alpha_enter=0.99, **parameters)
+        for column, key in (("statistic", "LR_chisq"), ("p_value", "LR_p")):
+            found = by_term(selector.candidates_, 1, column, "add")
+            for term, row in step["candidates"].items():
+                np.testing.assert_allclose(found[term], row[key], rtol=1e-6)
+
+
+def cox(name, time, event, **parameters):
+    table = pd.read_csv(PUBLISHED / "data" / f"{name}.csv")
+    y = survival(table.pop(event) == reference_event(event), table.pop(time))
+    return select(table, y, family="cox", **parameters)
+
+
+def reference_event(column):
+    return 2 if column == "status" else 1
+
+
+@pytest.mark.parametrize("mode", ["exact", "leading"])
+@pytest.mark.parametrize("ties", ["breslow", "efron"])
+def test_myeloma_sas_phreg(ties, mode):
+    """SCalc enters (score p .177 < .25) and is the next to leave (Wald p .178 > .15): SAS stops there."""
+    verified = reference("myeloma_sas_phreg")["r_verified"][ties]
+    alphas = {"alpha_enter": 0.25, "alpha_remove": 0.15}
+    selector = cox("myeloma", "Time", "VStatus", ties=ties, candidates=mode, **alphas, **SAS)
+    assert path_of(selector)[-2:] == [("add", "SCalc"), ("remove", "SCalc")]
+    assert_score_and_wald_steps(selector, verified)
+    assert selector.result_.selected == ["LogBUN", "HGB"]
+    assert "visited" in selector.result_.stop_reason
+    with pytest.raises(ValueError, match="alpha_enter"):
+        cox("myeloma", "Time", "VStatus", criterion="pvalue", **alphas)
+
+
+def lung(**parameters):
+    return cox("lung_complete", "time", "status", **parameters)
+
+
+@pytest.mark.parametrize("mode", ["exact", "leading"])
+@pytest.mark.parametrize(
+    ("direction", "name", "parameters"),
+    [
+        ("forward", "SL", {"criterion": "pvalue", "alpha_enter": 0.15}),
+        ("backward", "SL", {"criterion": "pvalue", "alpha_remove": 0.15}),
+        ("forward", "AIC", {"criterion": "aic"}),
+        ("backward", "AIC", {"criterion": "aic"}),
+        ("forward", "SBC", {"criterion": "bic"}),
+        ("backward", "SBC", {"criterion": "bic"}),
+    ],
+)
+def test_lung_stepreg(direction, name, parameters, mode):
+    """StepReg's Cox selections, whose AIC and SBC are those of SAS; its p-values are of likelihood ratios."""
+    published = reference("lung_stepreg_cox")["published"][direction][name]
+    selector = lung(direction=direction, candidates=mode, **parameters)
+    steps = [step for step in published if step["step"] > 0]
+    key = "entered" if direction == "forward" else "removed"
+    assert path_of(selector) == [("add" if direction == "forward" else "remove", step[key]) for step in steps]
+    column = "p_value" if name == "SL" else "criterion"
+    found = selector.trace_.iloc[1:]
+    np.testing.assert_allclose(found[column], [step["value"] for step in steps], rtol=1e-7)
+    if direction == "backward" and name != "SL":
+        np.testing.assert_allclose(selector.trace_["criterion"].iloc[0], published[0]["value"], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("score_forward_15", {"direction": "forward", "alpha_enter": 0.15}),
+        ("wald_backward_15", {"direction": "backward", "alpha_remove": 0.15}),
+    ],
+)
+def test_lung_score_and_wald(name, parameters):
+    assert_score_and_wald_steps(lung(**SAS, **parameters), reference("lung_stepreg_cox")["r_verified"][name])

@@ -11,10 +11,12 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 import sklearn
+import statsmodels.api as sm
+from scipy import stats
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -28,6 +30,7 @@ from stepsel import (
     PerfectFitWarning,
     SaturationWarning,
     StepwiseSelector,
+    survival_response,
     vif,
 )
 
@@ -334,3 +337,119 @@ def test_import_loads_no_heavy_packages():
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
     )
+
+
+@pytest.mark.parametrize("family", ["binomial", sm.families.Binomial()], ids=["name", "object"])
+def test_pipeline_and_grid_search_with_string_labels(family):
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame(rng.standard_normal((160, 6)), columns=list("abcdef"))
+    y = pd.Series(np.where(X["b"] - 1.5 * X["e"] + rng.logistic(size=160) > 0, "yes", "no"), name="bought")
+    selector = StepwiseSelector(family=family, criterion="pvalue")
+    pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"), selector, LogisticRegression())
+    grid = {
+        "stepwiseselector__alpha_enter": [0.001, 0.05],
+        "stepwiseselector__test_enter": ["lr", "score"],
+        "stepwiseselector__candidates": ["exact", "leading"],
+    }
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise", scoring="roc_auc").fit(X, y)
+    best = search.best_estimator_["stepwiseselector"]
+    assert {"b", "e"} <= set(best.get_feature_names_out())
+    assert list(best.get_feature_names_out()) == best.result_.selected
+    assert set(search.predict(X)) <= {"yes", "no"}
+    np.testing.assert_array_equal(best.get_support(), clone(best).fit(X, y == "yes").get_support())
+    assert clone(best).get_params()["candidates"] == best.candidates
+
+
+@pytest.mark.parametrize("family", ["binomial", "poisson", "gamma", "negative_binomial", "cox"])
+def test_final_model_is_that_of_statsmodels(family):
+    """`result_.model` is statsmodels' result for the selected columns; AIC, BIC and coefficients are its own."""
+    rng = np.random.default_rng(6)
+    X = pd.DataFrame(rng.standard_normal((150, 4)), columns=list("abcd"))
+    mean = np.exp(0.4 + 0.5 * X["a"] - 0.6 * X["c"]).to_numpy()
+    time = rng.exponential(1 / mean)
+    y = {
+        "binomial": (rng.exponential(1, 150) < mean).astype(int),
+        "poisson": rng.poisson(mean),
+        "gamma": rng.gamma(2, mean / 2),
+        "negative_binomial": rng.poisson(mean * rng.gamma(1.0, 1.0, 150)),
+        "cox": survival_response(time < 2, np.minimum(time, 2)),
+    }[family]
+    selector = StepwiseSelector(family=family, criterion="bic").fit(X, y)
+    assert {"a", "c"} <= set(selector.result_.selected)
+    model, last = selector.result_.model, selector.trace_.iloc[-1]
+    results = {"negative_binomial": sm.NegativeBinomial, "cox": sm.PHReg}.get(family, sm.GLM)
+    assert isinstance(getattr(model, "_results", model).model, results)
+    np.testing.assert_allclose(last["log_likelihood"], model.llf, rtol=1e-9)
+    estimates = selector.result_.tidy().set_index("term").loc[selector.result_.selected]
+    np.testing.assert_allclose(estimates["estimate"], selector.coef_, rtol=1e-12)
+    start = 0 if family == "cox" else 1
+    k = len(selector.coef_)
+    np.testing.assert_allclose(selector.coef_, np.asarray(model.params)[start : start + k], rtol=1e-8)
+    np.testing.assert_allclose(estimates["std_error"], np.asarray(model.bse)[start : start + k], rtol=1e-3)
+    if family != "cox":
+        np.testing.assert_allclose(last["aic"], model.aic, rtol=1e-9)
+    else:
+        np.testing.assert_allclose(last["bic"], -2 * model.llf + np.log(np.sum(time < 2)) * k, rtol=1e-9)
+        assert selector.intercept_ == 0
+    selector.result_.summary()
+
+
+def test_proportions_with_numbers_of_trials():
+    """As R: glm(cbind(events, trials - events) ~ ...), whose log-likelihood has the binomial coefficients."""
+    rng = np.random.default_rng(7)
+    X = pd.DataFrame(rng.standard_normal((40, 3)), columns=list("abc"))
+    trials = rng.integers(2, 20, 40)
+    events = rng.binomial(trials, 1 / (1 + np.exp(-X["a"])))
+    selector = StepwiseSelector(family="binomial").fit(X, events / trials, sample_weight=trials)
+    fit = sm.GLM(
+        np.column_stack([events, trials - events]),
+        sm.add_constant(X[selector.result_.selected]),
+        sm.families.Binomial(),
+    ).fit(tol=1e-14)
+    last = selector.trace_.iloc[-1]
+    np.testing.assert_allclose(last["log_likelihood"], fit.llf, rtol=1e-10)
+    probability = fit.predict()
+    np.testing.assert_allclose(fit.llf, stats.binom.logpmf(events, trials, probability).sum(), rtol=1e-10)
+    np.testing.assert_allclose(last["bic"], -2 * fit.llf + np.log(40) * len(fit.params), rtol=1e-10)
+    assert selector.result_.n_obs == 40
+
+
+def test_offset_is_a_term_with_coefficient_one():
+    """Counts by exposure: an offset log(t) makes the rate the same as that of a model with log(t) fixed at 1."""
+    rng = np.random.default_rng(8)
+    X = pd.DataFrame(rng.standard_normal((100, 3)), columns=list("abc"))
+    exposure = rng.uniform(0.2, 9, 100)
+    y = rng.poisson(exposure * np.exp(0.3 + 0.6 * X["b"]))
+    selector = StepwiseSelector(family="poisson").fit(X, y, offset=np.log(exposure))
+    design = sm.add_constant(X[selector.result_.selected])
+    fit = sm.GLM(y, design, sm.families.Poisson(), exposure=exposure).fit(tol=1e-14)
+    np.testing.assert_allclose(selector.trace_["log_likelihood"].iloc[-1], fit.llf, rtol=1e-10)
+    np.testing.assert_allclose([selector.intercept_, *selector.coef_], fit.params, rtol=1e-7)
+
+
+def test_thresholds_may_cross_only_where_the_tests_differ():
+    rng = np.random.default_rng(9)
+    X = pd.DataFrame(rng.standard_normal((60, 3)), columns=list("abc"))
+    y = rng.integers(0, 2, 60)
+    crossed = {"family": "binomial", "criterion": "pvalue", "alpha_enter": 0.3, "alpha_remove": 0.1}
+    StepwiseSelector(**crossed, test_enter="score", test_remove="wald").fit(X, y)
+    for tests in ({}, {"test_enter": "lr"}, {"test_enter": "score", "test_remove": "score"}):
+        with pytest.raises(ValueError, match="alpha_enter"):
+            StepwiseSelector(**crossed, **tests).fit(X, y)
+
+
+def test_damped_newton_stands_where_phreg_overshoots():
+    """A skewed covariate on which statsmodels' undamped Newton ends in NaN; the final model starts at our optimum."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"dose": np.exp(2.5 * rng.standard_normal(80)), "age": rng.standard_normal(80)})
+    time = rng.exponential(np.exp(-0.3 * np.log(X["dose"])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        undamped = sm.PHReg(time, X, status=np.ones(80)).fit()
+        selector = StepwiseSelector(family="cox", direction="backward", criterion="pvalue", alpha_remove=1.0)
+        selector.fit(X, survival_response(np.ones(80, bool), time))
+    assert selector.result_.selected == ["dose", "age"]
+    assert np.isfinite(selector.coef_).all()
+    assert np.isfinite(selector.result_.model.llf)
+    np.testing.assert_allclose(selector.result_.model.llf, selector.trace_["log_likelihood"].iloc[-1], rtol=1e-9)
+    assert np.isnan(undamped.llf)

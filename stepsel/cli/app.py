@@ -38,7 +38,10 @@ def _options(
 @app.command()
 def select(
     file: opt.File,
-    target: opt.Target,
+    target: opt.Target = None,
+    time: opt.Time = None,
+    status: opt.Status = None,
+    event: opt.Event = None,
     direction: opt.DirectionOption = opt.Direction.both,
     criterion: opt.CriterionOption = opt.Criterion.aic,
     family: opt.Family = "gaussian",
@@ -55,13 +58,15 @@ def select(
     vif_threshold: opt.VifThreshold = 10.0,
     tolerance: opt.Tolerance = None,
     hierarchy: opt.Hierarchy = "strong",
-    event: opt.Event = None,
+    ties: opt.TiesOption = None,
     verbose: opt.Verbose = 0,
     keep: opt.Keep = [],  # noqa: B006
     drop: opt.Drop = [],  # noqa: B006
     group: opt.Group = [],  # noqa: B006
     weights: opt.Weights = None,
     weight_type: opt.WeightKind = opt.WeightType.frequency,
+    offset: opt.Offset = None,
+    exposure: opt.Exposure = None,
     missing: opt.MissingRows = opt.Missing.raise_,
     encoding: opt.Encoding = None,
     sep: opt.Sep = None,
@@ -75,7 +80,7 @@ def select(
     candidates: opt.Candidates = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Select the columns of FILE that explain --target, step by step."""
+    """Select the columns of FILE that explain --target (cox: --time and --status), step by step."""
     asked = SimpleNamespace(**locals())
     from stepsel.cli.jobs import run_select  # here, so that --help and --version load nothing heavy
 

@@ -11,9 +11,8 @@ import pandas as pd
 
 from stepsel.cli import output
 from stepsel.cli.names import column_names, groups, separator
-from stepsel.reading import ReadingError, Table, known_name, numeric_frame, read_table
-
-LABELLED = ("binomial", "cox")  # families whose target may hold labels rather than numbers
+from stepsel.cli.roles import Data, candidates, event_notes, refuse_missing, split
+from stepsel.reading import Table, read_table
 
 
 def run_select(asked: SimpleNamespace) -> None:
@@ -28,24 +27,26 @@ def run_select(asked: SimpleNamespace) -> None:
     with _progress("Reading", asked.verbose):
         table = _table(asked)
     parameters = _parameters(asked, table)
-    frame, y, weight = _data(table, asked)
-    with _progress(f"Selecting among {frame.shape[1]} columns, {len(frame)} rows", asked.verbose):
-        result, remarks = _select(parameters, frame, y, weight)
+    data = split(table, asked)
+    parameters["event"] = data.event
+    with _progress(f"Selecting among {data.frame.shape[1]} columns, {len(data.frame)} rows", asked.verbose):
+        result, remarks = _select(parameters, data)
+    notes = table.notes + data.notes + _class_notes(data, asked.family)
     if asked.trace is not None:
         result.trace.to_csv(asked.trace, index=False)
     if asked.candidates is not None:
         result.candidates.to_csv(asked.candidates, index=False)
     if asked.as_json:
-        head = {"file": table.path, "target": y.name, "parameters": parameters}
-        tail = {"notes": table.notes, "warnings": remarks}
+        head = {"file": table.path, **data.roles, "parameters": parameters}
+        tail = {"notes": notes, "warnings": remarks}
         output.show_json(head | output.result_content(result) | tail)
         return
     output.show_result(
         result,
-        f"{table.path}: {y.name} explained by {frame.shape[1]} candidate columns, "
+        f"{table.path}: {data.explained} explained by {data.frame.shape[1]} candidate columns, "
         f"{result.n_obs:g} observations ({asked.family}, {asked.direction}, {asked.criterion})",
     )
-    output.show_notes(table.notes + remarks)
+    output.show_notes(notes + remarks)
 
 
 def run_vif(asked: SimpleNamespace) -> None:
@@ -57,9 +58,9 @@ def run_vif(asked: SimpleNamespace) -> None:
         The options of the command by name.
     """
     table = _table(asked)
-    frame = _candidates(table, asked.drop, [] if asked.target is None else [asked.target.strip()])
+    frame = candidates(table, asked.drop, [] if asked.target is None else [asked.target.strip()])
     if asked.missing == "raise":
-        _refuse_missing(table, frame)
+        refuse_missing(table, frame)
     complete = frame.dropna()
     notes = list(table.notes)
     if len(complete) < len(frame):
@@ -113,11 +114,12 @@ def _parameters(asked: SimpleNamespace, table: Table) -> dict[str, Any]:
         "vif_threshold": asked.vif_threshold,
         "weight_type": str(asked.weight_type),
         "hierarchy": asked.hierarchy,
-        "event": asked.event,
         "verbose": asked.verbose,
     }
     if asked.tolerance is not None:
         parameters["tolerance"] = asked.tolerance
+    if asked.ties is not None:
+        parameters["ties"] = str(asked.ties)
     return parameters
 
 
@@ -127,57 +129,25 @@ def _start(values: list[str], columns: list[str], path: str) -> str | list[str]:
     return column_names(values, columns, path)
 
 
-def _data(table: Table, asked: SimpleNamespace) -> tuple[pd.DataFrame, pd.Series, pd.Series | None]:
-    """Split a table into candidates, target and weights."""
-    target = asked.target.strip()
-    others, weight = [target], None
-    if asked.weights is not None:
-        name = known_name(asked.weights.strip(), table.frame.columns, table.path, "weights column")
-        weight = numeric_frame(table, [name], "weights column")[name]
-        others.append(name)
-    labelled = asked.family in LABELLED
-    y = table.frame[target] if labelled else numeric_frame(table, [target], "target")[target]
-    frame = _candidates(table, asked.drop, others)
-    if asked.missing == "raise":
-        _refuse_missing(table, table.frame[[*frame.columns, *others]])
-    return frame, y, weight
-
-
-def _candidates(table: Table, drop: list[str], others: list[str]) -> pd.DataFrame:
-    """Take the columns that may enter; every one has to be numeric."""
-    columns = list(table.frame.columns)
-    dropped = column_names(drop, columns, table.path)
-    for name in others:
-        if name in dropped:
-            raise ReadingError(f"Column {name!r} is used and cannot be dropped as well.")
-    names = [name for name in columns if name not in dropped and name not in others]
-    if not names:
-        raise ReadingError(f"{table.path} has no candidate columns left.")
-    return numeric_frame(table, names)
-
-
-def _refuse_missing(table: Table, frame: pd.DataFrame) -> None:
-    """Say where values are missing, and the way out in the words of the command line."""
-    counts = frame.isna().sum()
-    rows = int(frame.isna().any(axis=1).sum())
-    if rows:
-        where = ", ".join(f"{name} {count}" for name, count in counts[counts > 0].items())
-        raise ReadingError(
-            f"{table.path}: {rows} of {len(frame)} rows have missing values ({where}); "
-            "--missing drop uses the complete rows only, --drop NAME leaves a column out."
-        )
-
-
-def _select(
-    parameters: dict[str, Any], frame: pd.DataFrame, y: pd.Series, weight: pd.Series | None
-) -> tuple[Any, list[str]]:
+def _select(parameters: dict[str, Any], data: Data) -> tuple[Any, list[str]]:
     """Fit the selector; what it warns of comes back as sentences."""
     from stepsel import StepwiseSelector
 
     with _caught() as remarks:
-        result = StepwiseSelector(**parameters).fit(frame, y, sample_weight=weight).result_
+        selector = StepwiseSelector(**parameters)
+        result = selector.fit(data.frame, data.y, sample_weight=data.weights, offset=data.offset).result_
         _ = result.trace, result.collinearity, result.tidy()  # built on demand, and may warn
     return result, remarks
+
+
+def _class_notes(data: Data, family: str) -> list[str]:
+    """Say which class was taken as the event."""
+    if family != "binomial" or not isinstance(data.y, pd.Series):
+        return []
+    from stepsel.responses import binomial_response
+
+    found = binomial_response(data.y, len(data.y), event=data.event, sample_weight=data.weights)
+    return [] if found.classes is None else event_notes(data.y, found.y)
 
 
 @contextlib.contextmanager

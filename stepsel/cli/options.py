@@ -68,6 +68,13 @@ class WeightType(StrEnum):
     analytic = "analytic"
 
 
+class Ties(StrEnum):
+    """How Cox regression treats equal survival times."""
+
+    efron = "efron"
+    breslow = "breslow"
+
+
 def _option(panel: str, text: str, *names: str, **settings: Any) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=panel, **settings)
 
@@ -90,14 +97,23 @@ NoHeader = Annotated[
     _option(READING, "The first line is data: columns are called column_1, column_2, ...", "--no-header"),
 ]
 
-Target = Annotated[str, _option(COLUMNS, "The column to explain.", "--target", "-t")]
+Target = Annotated[str | None, _option(COLUMNS, "The column to explain; not for cox.", "--target", "-t")]
+Time = Annotated[str | None, _option(COLUMNS, "With cox: column of times to the event or to the end of observation.")]
+Status = Annotated[
+    str | None, _option(COLUMNS, "With cox: column that tells events (1, TRUE, 2 of 1/2, or see --event).")
+]
 OptionalTarget = Annotated[str | None, _option(COLUMNS, "The target, which is left out.", "--target", "-t")]
 Drop = Annotated[list[str], _option(COLUMNS, "Columns not to use: NAME or NAME,NAME; repeatable.", "--drop")]
 Keep = Annotated[list[str], _option(COLUMNS, "Columns always in the model: NAME or NAME,NAME; repeatable.", "--keep")]
 Group = Annotated[
     list[str], _option(COLUMNS, "Columns that enter and leave together: name=COL,COL; repeatable.", "--group")
 ]
-Weights = Annotated[str | None, _option(COLUMNS, "Column of observation weights.")]
+Weights = Annotated[str | None, _option(COLUMNS, "Column of observation weights, or of the trials of proportions.")]
+Offset = Annotated[str | None, _option(COLUMNS, "Column that is added to the linear predictor.")]
+Exposure = Annotated[
+    str | None,
+    _option(COLUMNS, "With counts: column of exposures above 0, such as time at risk; its log is an offset."),
+]
 WeightKind = Annotated[
     WeightType, _option(COLUMNS, "frequency: copies of a row; analytic: precision.", "--weight-type")
 ]
@@ -105,11 +121,21 @@ MissingRows = Annotated[Missing, _option(COLUMNS, "Rows with missing values: ref
 
 DirectionOption = Annotated[Direction, _option(SEARCH, "Direction of the search.", "--direction", "-d")]
 CriterionOption = Annotated[Criterion, _option(SEARCH, "What decides a step.", "--criterion", "-c")]
-Family = Annotated[str, _option(SEARCH, "Distribution of the target.")]
+Family = Annotated[
+    str,
+    _option(
+        SEARCH,
+        "Distribution of the target: gaussian, binomial (two classes, or proportions of --weights trials), poisson or "
+        "negative_binomial (counts), gamma (amounts above 0), cox (--time and --status).",
+    ),
+]
 AlphaEnter = Annotated[float, _option(SEARCH, "With pvalue: a term enters below this p.")]
 AlphaRemove = Annotated[float, _option(SEARCH, "With pvalue: a term leaves above this p.")]
-TestEnter = Annotated[Test, _option(SEARCH, "Test for entering.")]
-TestRemove = Annotated[Test, _option(SEARCH, "Test for leaving.")]
+TestEnter = Annotated[
+    Test, _option(SEARCH, "With pvalue: test for entering; auto is f for gaussian, lr otherwise; SAS: score.")
+]
+TestRemove = Annotated[Test, _option(SEARCH, "With pvalue: test for leaving; auto as for entering; SAS: wald.")]
+TiesOption = Annotated[Ties | None, _option(SEARCH, "With cox: equal times; efron by default.", "--ties")]
 Start = Annotated[list[str], _option(SEARCH, "Start model: auto, empty, full, or NAME,NAME; repeatable.", "--start")]
 MaxTerms = Annotated[int | None, _option(SEARCH, "Most terms in the model.")]
 MaxSteps = Annotated[int | None, _option(SEARCH, "Most steps.")]
@@ -122,7 +148,7 @@ CollinearityOption = Annotated[Collinearity, _option(SEARCH, "What to do about c
 VifThreshold = Annotated[float, _option(SEARCH, "Variance inflation factor to warn from.")]
 Tolerance = Annotated[float | None, _option(SEARCH, "Tolerance under which a column counts as aliased.")]
 Hierarchy = Annotated[str, _option(SEARCH, "strong: an interaction only while its parents are in.")]
-Event = Annotated[str | None, _option(SEARCH, "The target's value that counts as the event (binomial).")]
+Event = Annotated[str | None, _option(COLUMNS, "The value of --target (binomial) or --status (cox) that is the event.")]
 Verbose = Annotated[int, _option(SEARCH, "Print every step while it runs.", "--verbose", "-v", count=True)]
 
 Trace = Annotated[Path | None, _option(OUTPUT, "Write the trace, one row a step, to this CSV file.")]

@@ -3,7 +3,7 @@
 import json
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ MODEL = {
     "conf_low": ("95 % low", ".6g"),
     "conf_high": ("95 % high", ".6g"),
 }
+STATISTICS = {"f": "F", "lr": "LR chi2", "score": "score chi2", "wald": "Wald chi2"}
 VIF = {
     "term": ("term", "s"),
     "df": ("df", "d"),
@@ -129,12 +130,9 @@ def show_result(result: Any, title: str) -> None:
     """
     console = standard_output()
     console.print(title, end="\n\n")
-    criterion = str(result.trace.attrs.get("criterion", "criterion"))
-    layout = TRACE | {"criterion": (criterion, TRACE["criterion"][1])}
-    if criterion == "pvalue":
-        layout.pop("criterion")
-    console.print("Steps", _fitted(console, result.trace, layout), sep="\n")
-    console.print("Final model", table(result.tidy(), MODEL), sep="\n")
+    steps, model = _layouts(result.trace.attrs)
+    console.print("Steps", _fitted(console, result.trace, steps), sep="\n")
+    console.print("Final model", table(result.tidy(), model), sep="\n")
     collinearity = result.collinearity
     if len(collinearity):
         console.print("Collinearity", table(collinearity, vif_layout(collinearity)), sep="\n")
@@ -146,6 +144,21 @@ def show_result(result: Any, title: str) -> None:
     console.print(chosen)
     console.print(str(result.stop_reason))
     sys.stdout.flush()
+
+
+def _layouts(attrs: Mapping[Hashable, Any]) -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
+    """Head the columns of trace and model with what the family's numbers are."""
+    criterion = str(attrs.get("criterion", "criterion"))
+    steps = TRACE | {"criterion": (criterion, TRACE["criterion"][1])}
+    if criterion == "pvalue":
+        steps.pop("criterion")
+    tests = {str(attrs.get(f"test_{move}", "")) for move in ("enter", "remove")}
+    name = STATISTICS.get(tests.pop(), "statistic") if len(tests) == 1 else "F" if "f" in tests else "chi2"
+    steps["statistic"] = (name, TRACE["statistic"][1])
+    if attrs.get("family", "gaussian") == "gaussian":
+        return steps, MODEL
+    steps["r2"] = ("pseudo-R2", TRACE["r2"][1])
+    return steps, MODEL | {"statistic": ("z", MODEL["statistic"][1])}
 
 
 def show_vif(factors: pd.DataFrame, title: str) -> None:

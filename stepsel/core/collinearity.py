@@ -15,7 +15,7 @@ from stepsel.core.fits import FloatArray
 from stepsel.core.terms import IntArray
 
 # Squared singular values of unit columns below this belong to an exact linear dependence.
-NULL_SPACE = 1e-14
+NULL_SPACE = 1e-24
 
 
 def inflation(factor: FloatArray, null_space: float = NULL_SPACE) -> FloatArray:
@@ -58,7 +58,7 @@ def inflation_of_correlation(correlation: FloatArray) -> FloatArray | None:
     return inverse.diagonal().copy()
 
 
-def generalized_inflation(factor: FloatArray, groups: Sequence[IntArray]) -> FloatArray:
+def generalized_inflation(factor: FloatArray, groups: Sequence[IntArray], null_space: float = NULL_SPACE) -> FloatArray:
     """Return the generalised variance inflation factor of every term.
 
     Parameters
@@ -73,7 +73,7 @@ def generalized_inflation(factor: FloatArray, groups: Sequence[IntArray]) -> Flo
     float array of shape (n_terms,)
         ``det(R11) det(R22) / det(R)``; the variance inflation factor where a term has one column.
     """
-    single = inflation(factor)
+    single = inflation(factor, null_space)
     result = np.empty(len(groups))
     for at, columns in enumerate(groups):
         if len(columns) == 1:
@@ -94,7 +94,7 @@ def _log_det(columns: FloatArray) -> float:
     return 2 * float(np.log(np.linalg.svd(columns, compute_uv=False)).sum())
 
 
-def condition_indices(factor: FloatArray) -> FloatArray:
+def condition_indices(factor: FloatArray, null_space: float = NULL_SPACE) -> FloatArray:
     """Return the condition indices: largest singular value over each singular value, ascending.
 
     Parameters
@@ -113,4 +113,4 @@ def condition_indices(factor: FloatArray) -> FloatArray:
     values = np.linalg.svd(factor, compute_uv=False)
     singular[: len(values)] = values
     with np.errstate(divide="ignore"):
-        return np.where(singular**2 > NULL_SPACE / 1e4, singular[0] / singular, np.inf)
+        return np.where(singular**2 > null_space, singular[0] / singular, np.inf)

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from stepsel.core.fits import Fit, FloatArray, Move, Moves
-from stepsel.core.tails import f_tail, log_f_tail
+from stepsel.core.tails import chi2_tail, f_tail, log_chi2_tail, log_f_tail
 from stepsel.core.terms import IntArray
 
 
@@ -70,7 +70,8 @@ class Penalized:
     def gains(self, here: Fit, moves: Moves) -> FloatArray:
         direction = moves.direction
         there = self.penalty(here.n_params + direction * moves.df)
-        return direction * moves.likelihood_ratio + self._penalty(here.n_params) - there
+        with np.errstate(invalid="ignore"):  # AICc is infinite where parameters leave no observations
+            return direction * moves.likelihood_ratio + self._penalty(here.n_params) - there
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,54 @@ def _aicc_penalty(n_obs: float, n_coefficients: FloatArray) -> FloatArray:
     left = n_obs - n_params - 1
     with np.errstate(divide="ignore"):
         return np.where(left > 0, 2 * n_params * n_obs / np.where(left > 0, left, 1.0), np.inf)
+
+
+class Test(Protocol):
+    """A test of the terms that two models differ by."""
+
+    @property
+    def name(self) -> str:
+        """As users write it."""
+
+    def statistic(self, here: Fit, moves: Moves) -> tuple[FloatArray, FloatArray]:
+        """Return the statistics and their denominator degrees of freedom (inf where there are none)."""
+
+    def log_p_of(self, here: Fit, move: Move) -> float:
+        """Return the logarithm of the p-value of one move."""
+
+    def p_value(self, statistic: FloatArray, df: IntArray, df_resid: FloatArray) -> FloatArray:
+        """Return p-values."""
+
+    def log_p(self, statistic: FloatArray, df: IntArray, df_resid: FloatArray) -> FloatArray:
+        """Return their logarithms, finite where the tail underflows."""
+
+
+@dataclass(frozen=True)
+class ChiSquare:
+    """A test whose statistic the engine computes: likelihood ratio, score or Wald.
+
+    Parameters
+    ----------
+    name : {"lr", "score", "wald"}
+    """
+
+    name: str
+
+    def statistic(self, here: Fit, moves: Moves) -> tuple[FloatArray, FloatArray]:
+        statistic = np.full(len(moves), np.nan) if moves.statistic is None else moves.statistic
+        redundant = (moves.df == 0) & ~moves.adding
+        return np.where(redundant, 0.0, statistic), np.full(len(moves), np.inf)
+
+    def log_p_of(self, here: Fit, move: Move) -> float:
+        if move.df == 0 or move.statistic is None:
+            return 0.0
+        return float(log_chi2_tail(move.statistic, move.df))
+
+    def p_value(self, statistic: FloatArray, df: IntArray, df_resid: FloatArray) -> FloatArray:
+        return np.where(df > 0, chi2_tail(statistic, np.maximum(df, 1)), 1.0)
+
+    def log_p(self, statistic: FloatArray, df: IntArray, df_resid: FloatArray) -> FloatArray:
+        return np.where(df > 0, log_chi2_tail(statistic, np.maximum(df, 1)), 0.0)
 
 
 class PartialF:

@@ -266,6 +266,8 @@ def _block_change(rhs: FloatArray, block: FloatArray) -> BlockChange:
 
 def _inverse(gram: FloatArray, cross: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return inverse and solution of the normal equations; an infinite diagonal where they are singular."""
+    if not len(cross):
+        return gram, cross
     factor, info = dpotrf(gram, lower=True, clean=True)
     if info > 0:
         return np.full_like(gram, np.inf), np.zeros_like(cross)

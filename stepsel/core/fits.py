@@ -22,6 +22,8 @@ class Status(IntEnum):
     constant = 3
     saturated = 4
     kept = 5
+    separated = 6
+    bounded = 7
 
 
 class Fit(NamedTuple):
@@ -53,6 +55,7 @@ class Move(NamedTuple):
     change: float
     larger_deviance: float
     likelihood_ratio: float
+    statistic: float | None
 
 
 @dataclass(slots=True, eq=False)  # not frozen: a frozen one takes three times as long to make, at every step
@@ -78,7 +81,11 @@ class Moves:
         Of the model at hand.
     profiled_n : float, optional
         The number of observations where the likelihood has the scale profiled out (Gaussian), so that the
-        likelihood ratio is ``n log(deviance ratio)``; None where the likelihood ratio is ``change`` itself.
+        likelihood ratio is ``n log(deviance ratio)``; None elsewhere.
+    ratio : float array, optional
+        Twice the difference of the log-likelihoods, larger model minus smaller, where it is not the profiled one.
+    statistic : float array, optional
+        The test statistic of each move, where it is not the partial F that follows from the deviances.
     """
 
     term: IntArray
@@ -90,6 +97,8 @@ class Moves:
     status: npt.NDArray[np.int8]
     deviance: float
     profiled_n: float | None
+    ratio: FloatArray | None = None
+    statistic: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.term)
@@ -98,6 +107,11 @@ class Moves:
     def adding(self) -> BoolArray:
         """True where the term enters, False where it leaves."""
         return np.arange(len(self.term)) >= self.n_removals
+
+    @property
+    def open(self) -> npt.NDArray[np.bool_]:
+        """Which moves may be taken: a term that separates the response may, as its likelihood ratio stands."""
+        return (self.status == Status.eligible) | (self.status == Status.separated)
 
     @property
     def direction(self) -> FloatArray:
@@ -111,9 +125,9 @@ class Moves:
 
     @property
     def likelihood_ratio(self) -> FloatArray:
-        """Twice the difference of the log-likelihoods, never negative."""
+        """Twice the difference of the log-likelihoods, larger model minus smaller."""
         if self.profiled_n is None:
-            return self.change
+            return self.change if self.ratio is None else self.ratio
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.profiled_n * np.log1p(self.change / self.larger_deviance)
 
@@ -132,10 +146,11 @@ class Moves:
         adding, change = at >= self.n_removals, float(self.change[at])
         larger = self.deviance - change if adding else self.deviance
         if self.profiled_n is None:
-            likelihood_ratio = change
+            likelihood_ratio = change if self.ratio is None else float(self.ratio[at])
         else:
             likelihood_ratio = self.profiled_n * math.log1p(change / larger) if larger > 0 else math.inf
-        return Move(adding, int(self.df[at]), change, larger, likelihood_ratio)
+        statistic = None if self.statistic is None else float(self.statistic[at])
+        return Move(adding, int(self.df[at]), change, larger, likelihood_ratio, statistic)
 
     def _rows(self, rows: slice, n_removals: int) -> "Moves":
         return replace(
@@ -146,4 +161,6 @@ class Moves:
             change=self.change[rows],
             tolerance=self.tolerance[rows],
             status=self.status[rows],
+            ratio=None if self.ratio is None else self.ratio[rows],
+            statistic=None if self.statistic is None else self.statistic[rows],
         )

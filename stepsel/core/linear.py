@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +13,8 @@ from stepsel.core import collinearity
 from stepsel.core.cross_products import BackwardState, BlockChange, ForwardState, State, SweepState
 from stepsel.core.fits import Fit, FloatArray, Moves, Status
 from stepsel.core.linear_data import LinearData, column_scale, orthogonal_problem
-from stepsel.core.orthogonal import OrthogonalState
+from stepsel.core.moments import SufficientStats, accumulate
+from stepsel.core.orthogonal import OrthogonalState, noise_share
 from stepsel.core.problem import Problem
 from stepsel.core.terms import BoolArray, IntArray, Terms
 
@@ -49,9 +51,9 @@ class LinearEngine:
         self.terms = terms.without_columns(self.scale.constant) if self.scale.constant.any() else terms
         sizes = self.terms.sizes
         self.constant = sizes == 0
-        self._single = sizes == 1
+        self.single = sizes == 1
         self._all_single = bool((sizes <= 1).all())
-        self._first = np.append(self.terms.index, -1)[self.terms.offset[:-1]]
+        self.first_columns = np.append(self.terms.index, -1)[self.terms.offset[:-1]]
         self._ones = np.ones(len(terms), dtype=np.intp)
         self._eligible = np.zeros(len(terms), dtype=np.int8)
         self._state: State
@@ -142,6 +144,23 @@ class LinearEngine:
             return np.sort(self._state.basis_columns)
         return np.sort(self.terms.columns_of(np.array(self._active, dtype=np.intp)))
 
+    def columns_after(self, term: int, adding: bool) -> IntArray:
+        """Return the independent columns of the model after a move, in input order."""
+        terms = [*self._active, term] if adding else [other for other in self._active if other != term]
+        columns = self.terms.columns_of(np.array(terms, dtype=np.intp))
+        if isinstance(self._state, OrthogonalState) and not (self._all_single and not self.redundant):
+            columns = OrthogonalState(self.problem, self.tolerance, columns).basis_columns
+        return np.sort(columns)
+
+    def moments(self, columns: IntArray) -> SufficientStats:
+        """Return the moments of some columns and the response, as the selection saw them."""
+        if self.data.wide:
+            data = self.data
+            return accumulate(data.X[:, columns], data.y, data.weights, centred=data.intercept)
+        stats = self.data.stats
+        gram = stats.gram[np.ix_(columns, columns)]
+        return replace(stats, mean=stats.mean[columns], gram=gram, cross=stats.cross[columns])
+
     def unit_columns(self, columns: IntArray) -> FloatArray:
         """Return columns, the intercept swept out, scaled to unit length; or their R factor."""
         return self.problem.columns(columns) / np.sqrt(self.problem.squares[columns])
@@ -155,9 +174,9 @@ class LinearEngine:
                 values = eigvalsh(part, check_finite=False)[::-1]
                 return vif, np.ones(len(active)), np.sqrt(values[0] / values)
         factor, groups = self._factor(active)
-        gvif = collinearity.generalized_inflation(factor, groups)
+        gvif = collinearity.generalized_inflation(factor, groups, self._null_space)
         df = np.array([len(group) for group in groups], dtype=float)
-        return gvif, df, collinearity.condition_indices(factor)
+        return gvif, df, collinearity.condition_indices(factor, self._null_space)
 
     def collinearity_summary(self, active: IntArray) -> tuple[float, float]:
         """Return condition number and largest variance inflation factor (in one dimension) of a model."""
@@ -166,11 +185,16 @@ class LinearEngine:
         gvif, df, indices = self.collinearity(active)
         return float(indices[-1]), float((gvif ** (1 / np.maximum(df, 1))).max())
 
+    @property
+    def _null_space(self) -> float:
+        """Squared singular value below which rounding of the columns themselves hides what is left."""
+        return collinearity.NULL_SPACE + float(noise_share(self.problem).max(initial=0.0))
+
     def _correlation_of(self, active: IntArray) -> FloatArray | None:
         """Return the correlations of a model of single columns, None where they are not at hand."""
         if self.data.wide or not len(active) or not self._all_single:
             return None
-        columns = self._first[active]
+        columns = self.first_columns[active]
         return self.correlation[np.ix_(columns, columns)]
 
     def candidate_inflation(self) -> FloatArray | None:
@@ -184,7 +208,7 @@ class LinearEngine:
             part = self.correlation if whole else self.correlation[np.ix_(usable, usable)]
             inflation = collinearity.inflation_of_correlation(part)
         if inflation is None:
-            inflation = collinearity.inflation(self.unit_columns(usable))
+            inflation = collinearity.inflation(self.unit_columns(usable), self._null_space)
         result = np.ones(len(self.scale.constant))
         result[usable] = inflation
         return result
@@ -216,7 +240,7 @@ class LinearEngine:
         if self._removes and not self._adds:
             state = BackwardState(self.correlation, cross, ssy, columns)
             tolerance = state.removal(columns)[1]
-            trusted = bool(tolerance.min(initial=1.0) > SMALLEST_TOLERANCE)
+            trusted = bool(tolerance.min(initial=1.0) > self._smallest_tolerance)
             if trusted and len(columns) == self.terms.offset[-1]:
                 self._full_inflation = 1 / tolerance[np.argsort(columns)]
         else:
@@ -230,10 +254,15 @@ class LinearEngine:
     def _entered(self, state: State, columns: IntArray) -> bool:
         for at in range(len(columns)):
             one = columns[at : at + 1]
-            if not state.addition(one)[1][0] > SMALLEST_TOLERANCE:
+            if not state.addition(one)[1][0] > self._smallest_tolerance:
                 return False
             state.enter(one)
         return True
+
+    @property
+    def _smallest_tolerance(self) -> float:
+        """Below it the careful state decides: for want of digits, or because the column may count as aliased."""
+        return max(SMALLEST_TOLERANCE, self.tolerance)
 
     def _exact(self, rss: float) -> bool:
         return rss > SMALLEST_RESIDUAL_SHARE * self.scale.ssy
@@ -245,7 +274,7 @@ class LinearEngine:
             return True  # what was exact at the start only gets more so: deviance and tolerances rise
         if moves.n_removals < len(moves):
             rss -= float(moves.change[moves.n_removals :].max())
-        return self._exact(rss) and (not len(moves) or bool(moves.tolerance.min() > SMALLEST_TOLERANCE))
+        return self._exact(rss) and (not len(moves) or bool(moves.tolerance.min() > self._smallest_tolerance))
 
     def _independent(self, order: IntArray) -> IntArray:
         """Return the terms that are not wholly aliased with those before them in ``order``."""
@@ -277,7 +306,7 @@ class LinearEngine:
         if not careful and left - (1 if self._all_single else df[n_removals:].max(initial=0)) >= 1:
             return None
         if careful and left - 1 >= 1 and self._all_single and tolerance[n_removals:].min(initial=1.0) > 0:
-            return None if not self._redundant() else np.zeros(len(df), dtype=np.int8)
+            return None if not self.redundant else np.zeros(len(df), dtype=np.int8)
         status = np.zeros(len(df), dtype=np.int8)
         status[n_removals:][left - df[n_removals:] < 1] = Status.saturated
         status[n_removals:][~(tolerance[n_removals:] > 0)] = Status.aliased
@@ -290,18 +319,19 @@ class LinearEngine:
         block: Callable[[IntArray], BlockChange],
     ) -> tuple[FloatArray, IntArray, FloatArray]:
         """Return change, df and tolerance for terms of one and of several columns."""
-        if self._all_single and not self._redundant():
-            change, tolerance = one(self._first[group])
+        if self._all_single and not self.redundant:
+            change, tolerance = one(self.first_columns[group])
             return change, self._ones[: len(group)], tolerance
         change, tolerance = np.empty(len(group)), np.empty(len(group))
         df = np.ones(len(group), dtype=np.intp)
-        single = self._single[group] & (not self._redundant())
+        single = self.single[group] & (not self.redundant)
         if single.any():
-            change[single], tolerance[single] = one(self._first[group[single]])
+            change[single], tolerance[single] = one(self.first_columns[group[single]])
         for at in np.flatnonzero(~single):
             change[at], df[at], tolerance[at] = block(self.terms.columns(group[at]))
         return change, df, tolerance
 
-    def _redundant(self) -> bool:
+    @property
+    def redundant(self) -> bool:
         """Whether columns of the model are aliased with each other, so that a term may have lost its df."""
         return isinstance(self._state, OrthogonalState) and self._state.deficient

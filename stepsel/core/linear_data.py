@@ -79,6 +79,11 @@ class ColumnScale:
         return ~np.isfinite(self.squares) | (~self.constant & (self.squares < 1e-290))
 
     @property
+    def response_out_of_range(self) -> bool:
+        """Whether the squares of the response overflow, or underflow so that digits are lost."""
+        return not (np.isfinite(self.raw_ssy) and np.isfinite(self.ssy)) or 0 < self.raw_ssy < 1e-290
+
+    @property
     def unit(self) -> FloatArray:
         """What to multiply a column by to give it unit length."""
         return 1 / np.sqrt(np.where(self.constant, 1.0, self.squares))
@@ -86,6 +91,11 @@ class ColumnScale:
 
 def column_scale(data: LinearData) -> ColumnScale:
     """Measure the columns of ``data``, from the cross-products or, when wide, in two passes without them."""
+    with np.errstate(all="ignore"):  # what is not finite, or leaves the range, shows in the result
+        return _measured(data)
+
+
+def _measured(data: LinearData) -> ColumnScale:
     if not data.wide:
         s = data.stats
         constant = constant_columns(data.X, s.gram.diagonal(), s.raw_squares, centred=s.centred)

@@ -55,12 +55,15 @@ class SufficientStats:
     def raw_squares(self) -> FloatArray:
         """``sum w x^2`` of each column, about zero."""
         squares = self.gram.diagonal()
-        return squares + self.total_weight * self.mean**2 if self.centred else squares
+        with np.errstate(over="ignore", invalid="ignore"):
+            return squares + self.total_weight * self.mean**2 if self.centred else squares
 
     @property
     def raw_ssy(self) -> float:
         """``sum w y^2``, about zero."""
-        return self.ssy + self.total_weight * self.mean_y**2 if self.centred else self.ssy
+        mean = np.float64(self.mean_y)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(self.ssy + self.total_weight * mean * mean) if self.centred else self.ssy
 
 
 def row_blocks(n_rows: int, n_columns: int) -> list[slice]:

@@ -40,8 +40,9 @@ class OrthogonalState:
 
     def __init__(self, problem: Problem, tolerance: float, columns: IntArray) -> None:
         self._problem = problem
-        noise = _NOISE**2 * problem.raw_squares / np.where(problem.squares > 0, problem.squares, 1.0)
-        self._alias_limit = np.maximum(tolerance, noise)
+        self._alias_limit = np.maximum(tolerance, noise_share(problem))
+        # What is nearly aliased, or may be, is measured before it is judged.
+        self._doubtful = max(_RECOMPUTE, 2 * tolerance)
         self.perfect = False
         self._basis, self._factor = np.empty((0, len(problem.y))), np.zeros((0, 0))
         self._rebuild(columns)
@@ -97,8 +98,8 @@ class OrthogonalState:
         """Set the deviance, never below what rounding of the data alone would leave."""
         rss, floor = float(self._residual @ self._residual), 0.0
         if rss <= 1e-12 * self._problem.raw_ssy:
-            terms = float(self.coefficients() ** 2 @ self._problem.raw_squares[self.basis_columns])
-            floor = max(_NOISE**2 * (self._problem.raw_ssy + terms), float(np.finfo(float).tiny))
+            fitted = float(self.coefficients() ** 2 @ self._problem.raw_squares[self.basis_columns])
+            floor = rounding_floor(self._problem.raw_ssy + fitted)
         self.floor = floor
         self.perfect = rss <= floor
         self.rss = max(rss, floor)
@@ -154,7 +155,7 @@ class OrthogonalState:
         """Return what each of ``columns`` alone would gain, and its tolerance (0 where it is aliased)."""
         squares, left = self._problem.squares[columns], self._squares[columns]
         tolerance = left / squares
-        low = tolerance < _RECOMPUTE
+        low = tolerance < self._doubtful
         gains = self._cross[columns]
         gains *= gains
         if low.any():
@@ -253,6 +254,16 @@ class OrthogonalState:
         inflation = squares * self._problem.squares[self._columns]
         tolerance = float(1 / inflation[own].max()) if own else 0.0
         return BlockChange(change, self.rank - len(inside), tolerance)
+
+
+def rounding_floor(raw_squares: float) -> float:
+    """Return the residual sum of squares that rounding alone may leave of numbers with this sum of squares."""
+    return max(_NOISE**2 * raw_squares, float(np.finfo(float).tiny))
+
+
+def noise_share(problem: Problem) -> FloatArray:
+    """Return the share of each column's sum of squares that rounding of its values alone may leave."""
+    return _NOISE**2 * problem.raw_squares / np.where(problem.squares > 0, problem.squares, np.inf)
 
 
 def _independent(

@@ -11,8 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
-from stepsel.core.criteria import Criterion, PartialF
-from stepsel.core.fits import Fit, FloatArray, Move, Moves, Status
+from stepsel.core.criteria import Criterion, Test
+from stepsel.core.fits import Fit, FloatArray, Move, Moves
 from stepsel.core.terms import BoolArray
 
 # Two moves whose statistics agree to this are tied, and input order decides.
@@ -83,8 +83,8 @@ class PValuePolicy:
 
     alpha_enter: float
     alpha_remove: float
-    test_enter: PartialF
-    test_remove: PartialF
+    test_enter: Test
+    test_remove: Test
 
     def choose(self, here: Fit, moves: Moves) -> int | None:
         worst = self.best_removal(here, moves)
@@ -102,7 +102,7 @@ class PValuePolicy:
         sentence = " and ".join([enter] * adds + [leave] * removes)
         return sentence[0].upper() + sentence[1:] + "."
 
-    def _test(self, adding: bool) -> PartialF:
+    def _test(self, adding: bool) -> Test:
         return self.test_enter if adding else self.test_remove
 
     def _log_p(self, here: Fit, moves: Moves, at: int) -> float:
@@ -130,7 +130,7 @@ def _log(alpha: float) -> float:
 
 
 def _only_eligible(score: FloatArray, moves: Moves) -> FloatArray:
-    return score if moves.uniform else np.where(moves.status == Status.eligible, score, -np.inf)
+    return score if moves.uniform else np.where(moves.open, score, -np.inf)
 
 
 def _nearly_best(score: FloatArray) -> BoolArray:

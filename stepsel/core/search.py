@@ -170,6 +170,11 @@ def _why_stopped(policy: Policy, moves: Moves, *, adds: bool, removes: bool, ful
         return "The model holds max_terms terms" + (", and none of them is to leave." if removes else ".")
     if not len(moves):
         return "Every candidate term is in the model." if adds else "No removable term is left in the model."
-    if not (moves.status == Status.eligible).any():
-        return "No candidate can enter: each is aliased with the model or would leave no residual degrees of freedom."
+    status, open_ = moves.status, moves.open
+    if (status == Status.saturated).any() and not open_[moves.n_removals :].any():
+        still = f", and {policy.nothing_left(adds=False, removes=True)[0].lower()}" if moves.n_removals else "."
+        rest = policy.nothing_left(adds=False, removes=True)[1:] if moves.n_removals else ""
+        return "One more term would leave no residual degrees of freedom" + still + rest
+    if not open_.any():
+        return "No candidate can enter: each is aliased with the model."
     return policy.nothing_left(adds=adds, removes=removes)

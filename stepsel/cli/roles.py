@@ -1,0 +1,234 @@
+"""What the columns of a file are: response, weights, offset, and the candidates that are left."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+
+from stepsel.cli.names import column_names
+from stepsel.reading import ReadingError, Table, known_name, numeric_frame
+
+COUNTS = ("poisson", "negative_binomial")
+
+
+@dataclass(frozen=True)
+class Data:
+    """What is handed to the selector.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The candidates.
+    y : Series or DataFrame
+        The target; for Cox regression a frame of time and event.
+    weights, offset : Series, optional
+    roles : dict
+        Option to column name, for what was asked for.
+    event : str, optional
+        The label of the event, where the selector has to find it.
+    notes : list of str
+    """
+
+    frame: pd.DataFrame
+    y: pd.Series | pd.DataFrame
+    weights: pd.Series | None
+    offset: pd.Series | None
+    roles: dict[str, str]
+    event: str | None
+    notes: list[str]
+
+    @property
+    def explained(self) -> str:
+        """What is explained, for a title."""
+        if "target" in self.roles:
+            return self.roles["target"]
+        return f"{self.roles['time']} (event: {self.roles['status']})"
+
+
+def split(table: Table, asked: SimpleNamespace) -> Data:
+    """Split a table into response, weights, offset and candidates.
+
+    Parameters
+    ----------
+    table : Table
+        A file that was read.
+    asked : SimpleNamespace
+        The options of the command by name.
+
+    Returns
+    -------
+    Data
+
+    Raises
+    ------
+    ReadingError
+        An option is missing or does not fit the family, a column is not there or not numeric, or values are missing.
+    """
+    roles = _roles(table, asked)
+    used = {role: _used(table, role, name, asked.family) for role, name in roles.items()}
+    names = list(roles.values())
+    frame = candidates(table, asked.drop, names)
+    if asked.missing == "raise":
+        refuse_missing(table, pd.concat([frame, *used.values()], axis=1))
+    offset = _offset(table, used, asked)
+    y, notes = _cox(used, asked) if asked.family == "cox" else (used["target"], [])
+    weights = used.get("weights")
+    rows = pd.Series(True, index=frame.index)
+    for column in (weights, offset):
+        rows &= True if column is None else column.notna()
+    if not rows.all():  # the library drops rows of X and y; there, weights and offsets have no gaps
+        notes.append(f"{int((~rows).sum())} of {len(rows)} rows without weight or offset were left out.")
+        frame, y = frame[rows], y[rows]
+        weights, offset = (None if column is None else column[rows] for column in (weights, offset))
+    return Data(frame, y, weights, offset, roles, None if asked.family == "cox" else asked.event, notes)
+
+
+def _roles(table: Table, asked: SimpleNamespace) -> dict[str, str]:
+    """Return option -> column for all columns that are no candidates, checked."""
+    wanted = ["time", "status"] if asked.family == "cox" else ["target"]
+    for role in wanted:
+        if getattr(asked, role) is None:
+            what = "the columns of times and of events" if asked.family == "cox" else "the column to explain"
+            raise ReadingError(f"--{role} is missing: give {what} ({' and '.join(f'--{name}' for name in wanted)}).")
+    if asked.family == "cox" and asked.target is not None:
+        raise ReadingError("--target does not go with --family cox, which explains --time and --status.")
+    if asked.family != "cox" and (asked.time is not None or asked.status is not None):
+        raise ReadingError(f"--time and --status belong to --family cox, not to {asked.family}, which has --target.")
+    if asked.exposure is not None and asked.family not in COUNTS:
+        raise ReadingError(f"--exposure belongs to counts (--family {' or '.join(COUNTS)}), not to {asked.family}.")
+    roles: dict[str, str] = {}
+    for role in (*wanted, "weights", "offset", "exposure"):
+        given = getattr(asked, role)
+        if given is None:
+            continue
+        what = role if role == "target" else f"{role} column"
+        name = known_name(given.strip(), table.frame.columns, table.path, what)
+        if name in roles.values():
+            other = next(other for other, taken in roles.items() if taken == name)
+            raise ReadingError(f"Column {name!r} is used as --{other} and cannot be --{role} as well.")
+        roles[role] = name
+    return roles
+
+
+def _used(table: Table, role: str, name: str, family: str) -> pd.Series:
+    """Take one column; only a response may hold labels."""
+    if role == "status" or (role == "target" and family == "binomial"):
+        column = table.frame[name]
+        if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+            return column
+        return column.mask(column.astype(str).str.strip() == "")  # a blank is no class
+    return numeric_frame(table, [name], role if role == "target" else f"{role} column")[name]
+
+
+def _offset(table: Table, used: Mapping[str, pd.Series], asked: SimpleNamespace) -> pd.Series | None:
+    """Return the offset, the logarithm of the exposure included."""
+    offset = used.get("offset")
+    if asked.exposure is None:
+        return offset
+    exposure = used["exposure"].astype(float)
+    bad = (exposure <= 0).to_numpy()
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ReadingError(
+            f"{table.path}: exposure column {exposure.name!r} is not above 0: {table.place(row)} holds "
+            f"{exposure.iloc[row]:g}; correct it, or choose another exposure column."
+        )
+    logarithm = pd.Series(np.log(exposure.to_numpy()), index=exposure.index)
+    return logarithm if offset is None else offset + logarithm
+
+
+def _cox(used: Mapping[str, pd.Series], asked: SimpleNamespace) -> tuple[pd.DataFrame, list[str]]:
+    """Return time and event as two columns, in which gaps can be told from values."""
+    from stepsel.responses import status_events
+
+    time, status = used["time"], used["status"]
+    try:
+        events = status_events(status, name=status.name, event=asked.event)
+    except ValueError as error:
+        hint = "" if asked.event else "; on the command line, --event VALUE names it"
+        raise ReadingError(f"{str(error).rstrip('.')}{hint}.") from None
+    event = pd.array(events == 1, dtype="boolean")
+    event[np.isnan(events)] = pd.NA
+    return pd.DataFrame({time.name: time, status.name: event}), event_notes(status, events)
+
+
+def event_notes(column: pd.Series, events: np.ndarray) -> list[str]:
+    """Say which value is the event, unless it is the 1 of 0 and 1.
+
+    Parameters
+    ----------
+    column : Series
+        As it was read.
+    events : array
+        1 where the event is.
+
+    Returns
+    -------
+    list of str
+        One sentence, or none.
+    """
+    present = set(column.dropna())
+    if present <= {0, 1} or not (events == 1).any():
+        return []
+    label = column[events == 1].iloc[0]
+    value = repr(label) if isinstance(label, str) else f"{label:g}" if isinstance(label, int | float) else str(label)
+    return [f"The event is {column.name} = {value}: {int((events == 1).sum())} of {len(column)} rows."]
+
+
+def candidates(table: Table, drop: list[str], others: list[str]) -> pd.DataFrame:
+    """Take the columns that may enter; every one has to be numeric.
+
+    Parameters
+    ----------
+    table : Table
+        A file that was read.
+    drop : list of str
+        The values of ``--drop``.
+    others : list of str
+        Columns with another use.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    ReadingError
+        No column is left, or one is not numeric.
+    """
+    columns = list(table.frame.columns)
+    dropped = column_names(drop, columns, table.path)
+    for name in others:
+        if name in dropped:
+            raise ReadingError(f"Column {name!r} is used and cannot be dropped as well.")
+    names = [name for name in columns if name not in dropped and name not in others]
+    if not names:
+        raise ReadingError(f"{table.path} has no candidate columns left.")
+    return numeric_frame(table, names)
+
+
+def refuse_missing(table: Table, frame: pd.DataFrame) -> None:
+    """Say where values are missing, and the way out in the words of the command line.
+
+    Parameters
+    ----------
+    table : Table
+        A file that was read.
+    frame : DataFrame
+        The columns in use.
+
+    Raises
+    ------
+    ReadingError
+        A value is missing.
+    """
+    counts = frame.isna().sum()
+    rows = int(frame.isna().any(axis=1).sum())
+    if rows:
+        where = ", ".join(f"{name} {count}" for name, count in counts[counts > 0].items())
+        raise ReadingError(
+            f"{table.path}: {rows} of {len(frame)} rows have missing values ({where}); "
+            "--missing drop uses the complete rows only, --drop NAME leaves a column out."
+        )

@@ -1,0 +1,187 @@
+"""All neighbours of one model at once: chord steps that share its information matrix."""
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from stepsel.core.fits import FloatArray
+from stepsel.core.likelihoods import Likelihood
+from stepsel.core.newton import Optimum
+from stepsel.core.terms import IntArray
+
+# Linear predictors of candidates are held in blocks of at most this many numbers (8 MB).
+BLOCK = 2**20
+# A candidate is settled when the decrement of its chord step is below this: half of it is added to its log-likelihood,
+# and what is left of the error is of higher order.
+_SETTLED = 1e-10
+_MOST_STEPS = 12
+# Below this share of its size, what the model leaves of a candidate is formed anew from explicit residuals.
+_RECOMPUTE = 1e-4
+
+
+class Here:
+    """The model at hand: inverse information, and what it says of candidates.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    Z : float array of shape (k, n_rows)
+    optimum : Optimum
+    n_fixed : int
+        The first rows of ``Z`` that are no term.
+    """
+
+    def __init__(self, likelihood: Likelihood, Z: FloatArray, optimum: Optimum, n_fixed: int) -> None:
+        self.likelihood, self.Z, self.optimum, self.n_fixed = likelihood, Z, optimum, n_fixed
+        self.curvature = likelihood.curvature_of(optimum)
+        self.inverse = inverse_information(optimum.information)
+
+    def score_pass(self, X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return, for every column, its loadings on the model (k, p), the information it adds, and its gradient."""
+        cross, squares = self.curvature.cross(self.Z, X)
+        loadings = self.inverse @ cross
+        left = squares - np.einsum("ij,ij->j", cross, loadings)
+        gradient = self.optimum.residual @ X
+        doubtful = np.flatnonzero(~(left > _RECOMPUTE * squares))
+        for begin in range(0, len(doubtful), 64):
+            columns = doubtful[begin : begin + 64]
+            left[columns], gradient[columns], loadings[:, columns] = self._careful(X, columns, loadings[:, columns])
+        return loadings, left, gradient
+
+    def _careful(
+        self, X: FloatArray, columns: IntArray, loadings: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Project twice, and measure what is left of the columns themselves."""
+        left = X[:, columns].T - loadings.T @ self.Z
+        again = self.inverse @ self.curvature.inner(self.Z, left)
+        left -= again.T @ self.Z
+        sizes = np.array([float(self.curvature.inner(row[None], row[None])[0, 0]) for row in left])
+        return np.maximum(sizes, np.finfo(float).tiny), left @ self.optimum.residual, loadings + again
+
+    def scores(self, X: FloatArray, columns: IntArray) -> FloatArray:
+        """Return the score statistics of single columns."""
+        _, left, gradient = self.score_pass(X if len(columns) == X.shape[1] else np.ascontiguousarray(X[:, columns]))
+        return gradient**2 / left
+
+    def joint_score(self, block: FloatArray) -> float:
+        """Return the score statistic of several columns (stored as rows) together."""
+        left = block
+        for _ in range(2):
+            left = left - (self.inverse @ self.curvature.inner(self.Z, left)).T @ self.Z
+        gradient = left @ self.optimum.residual
+        return float(gradient @ np.linalg.solve(self.curvature.gram(left), gradient))
+
+    def joint_wald(self, rows: IntArray) -> float:
+        """Return the Wald statistic of several rows of ``Z`` together."""
+        beta = self.optimum.beta[rows]
+        return float(beta @ np.linalg.solve(self.inverse[np.ix_(rows, rows)], beta))
+
+
+def inverse_information(information: FloatArray) -> FloatArray:
+    """Return the inverse of an information matrix; directions without information get none."""
+    if not len(information):
+        return information
+    size = np.sqrt(np.maximum(information.diagonal(), 1e-300))
+    scaled = information / np.multiply.outer(size, size)
+    try:
+        inverse = cho_solve(cho_factor(scaled, lower=True, check_finite=False), np.eye(len(scaled)))
+    except LinAlgError:
+        values, vectors = np.linalg.eigh(scaled)
+        kept = values > 1e-13 * values[-1]
+        inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    return inverse / np.multiply.outer(size, size)
+
+
+def added_together(here: Here, X: FloatArray, columns: IntArray) -> FloatArray:
+    """Return the likelihood ratio of each column added alone; NaN where the chord steps did not settle.
+
+    Parameters
+    ----------
+    here : Here
+    X : float array of shape (n_rows, p)
+    columns : int array of shape (m,)
+
+    Returns
+    -------
+    float array of shape (m,)
+    """
+    loadings, left, gradient = here.score_pass(X)
+    result = np.empty(len(columns))
+    height = max(1, BLOCK // len(X))
+    for begin in range(0, len(columns), height):
+        chosen = columns[begin : begin + height]
+        left_over = X[:, chosen].T - loadings[:, chosen].T @ here.Z
+        result[begin : begin + height] = _chord(
+            here, left_over, left[chosen], (gradient[chosen] / left[chosen])[:, None] * left_over
+        )
+    return result
+
+
+def _chord(here: Here, left_over: FloatArray, left: FloatArray, shift: FloatArray) -> FloatArray:
+    """Take chord steps for candidates whose columns, orthogonal to the model, are ``left_over``."""
+    base, Z = here.optimum, here.Z
+    result = np.full(len(left), np.nan)
+    at, last = np.arange(len(left)), np.full(len(left), -np.inf)
+    eta = base.eta + shift
+    for _ in range(_MOST_STEPS):
+        loglik, residual = here.likelihood.evaluate(eta)
+        on_model = (residual @ Z.T) @ here.inverse
+        on_own = np.einsum("ij,ij->i", left_over, residual) / left
+        decrement = np.einsum("ij,ij->i", residual @ Z.T, on_model) + on_own**2 * left
+        settled = decrement < _SETTLED
+        result[at[settled]] = 2 * (loglik - base.loglik)[settled] + decrement[settled]
+        going = ~settled & np.isfinite(loglik) & (loglik >= last)
+        if not going.any():
+            break
+        if not going.all():
+            at, left_over, left, eta = at[going], left_over[going], left[going], eta[going]
+            on_model, on_own, loglik = on_model[going], on_own[going], loglik[going]
+        eta += on_own[:, None] * left_over
+        eta += on_model @ Z
+        last = loglik
+    return result
+
+
+def removed_together(here: Here, X: FloatArray, rows: IntArray) -> FloatArray:
+    """Return the likelihood ratio of each row of the design removed alone; NaN where the steps did not settle.
+
+    Parameters
+    ----------
+    here : Here
+    X : float array
+        Not used: a removal needs the design of the model only.
+    rows : int array of shape (m,)
+        Rows of ``here.Z``.
+    """
+    base, Z, inverse = here.optimum, here.Z, here.inverse
+    result = np.full(len(rows), np.nan)
+    height = max(1, BLOCK // Z.shape[1])
+    for begin in range(0, len(rows), height):
+        at = np.arange(begin, min(begin + height, len(rows)))
+        last = np.full(len(at), -np.inf)
+        eta = constrained(here, rows[at]) @ Z
+        for _ in range(_MOST_STEPS):
+            loglik, residual = here.likelihood.evaluate(eta)
+            gradient = residual @ Z.T
+            step = _within(gradient @ inverse, inverse, rows[at])
+            decrement = np.einsum("ij,ij->i", gradient, step)
+            settled = decrement < _SETTLED
+            result[at[settled]] = (2 * (base.loglik - loglik) - decrement)[settled]
+            going = ~settled & np.isfinite(loglik) & (loglik >= last)
+            if not going.any():
+                break
+            at, eta, last = at[going], eta[going] + step[going] @ Z, loglik[going]
+    return result
+
+
+def constrained(here: Here, rows: IntArray) -> FloatArray:
+    """Return the coefficients of the model moved, within the quadratic approximation, to a zero in each of ``rows``."""
+    beta = np.broadcast_to(here.optimum.beta, (len(rows), len(here.optimum.beta)))
+    return _within(beta, here.inverse, rows)
+
+
+def _within(steps: FloatArray, inverse: FloatArray, rows: IntArray) -> FloatArray:
+    """Project steps, one a row of the result, onto those that leave coefficient ``rows`` at zero."""
+    own = steps[np.arange(len(rows)), rows] / inverse[rows, rows]
+    result = steps - own[:, None] * inverse[rows]
+    result[np.arange(len(rows)), rows] = 0.0
+    return result

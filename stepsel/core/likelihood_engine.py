@@ -1,0 +1,309 @@
+"""The engine of every family with a likelihood: all candidates of a step are refitted together.
+
+At the model at hand one pass over the data gives the score statistic of every candidate and a first step towards its
+optimum. Candidates of one column go on together by chord steps, which share the information of the current model; those
+that do not settle, and terms of several columns, are finished by damped Newton, one by one. With ``leading``, proven
+brackets (`stepsel.core.brackets`) rule candidates out before they are refitted; the best is found all the same.
+
+References
+----------
+McCullagh and Nelder (1989), Generalized Linear Models. Rao (1973), Linear Statistical Inference, section 6e (score
+test). Ortega and Rheinboldt (1970), Iterative Solution of Nonlinear Equations, section 7.1 (chord method).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from stepsel.core import collinearity, leading
+from stepsel.core.chord import Here, added_together, removed_together
+from stepsel.core.fits import Fit, FloatArray, Moves, Status
+from stepsel.core.likelihoods import Likelihood
+from stepsel.core.linear import LinearEngine
+from stepsel.core.newton import Optimum
+from stepsel.core.terms import BoolArray, IntArray
+
+
+class Model(NamedTuple):
+    """A fitted model: its design columns, the design itself (a column a row, the intercept first), and its optimum."""
+
+    columns: IntArray
+    Z: FloatArray
+    optimum: Optimum
+
+
+class Answers(NamedTuple):
+    """What is filled in for every move."""
+
+    change: FloatArray
+    ratio: FloatArray
+    statistic: FloatArray
+    status: npt.NDArray[np.int8]
+
+    @classmethod
+    def empty(cls, status: npt.NDArray[np.int8]) -> "Answers":
+        """Return answers that are all missing."""
+        n = len(status)
+        return cls(np.full(n, np.nan), np.full(n, np.nan), np.full(n, np.nan), status.copy())
+
+
+class LikelihoodEngine:
+    """Maximum-likelihood fits of one model and of all its neighbours.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    geometry : LinearEngine
+        On the same rows and terms: what is aliased, tolerances, collinearity.
+    order : int array of shape (n_rows,), optional
+        The order of rows that the likelihood asks for.
+    intercept : bool
+    tests : (str, str)
+        The tests of entry and removal: "lr", "score" or "wald".
+    by_p_value : bool
+        Whether p-values alone decide, so that a score or Wald test needs no likelihood ratio.
+    bounded : bool
+        Whether candidates that a bound rules out are left unfitted.
+    """
+
+    def __init__(
+        self,
+        likelihood: Likelihood,
+        geometry: LinearEngine,
+        *,
+        order: IntArray | None,
+        intercept: bool,
+        tests: tuple[str, str],
+        by_p_value: bool,
+        bounded: bool,
+    ) -> None:
+        self.likelihood, self.geometry = likelihood, geometry
+        self.n_obs = likelihood.n_obs
+        self.terms, self.constant = geometry.terms, geometry.constant
+        self.perfect = False
+        self.separated: set[int] = set()
+        self._test = dict(zip((True, False), tests, strict=True))
+        self._by_p_value = by_p_value
+        self._bounded = bounded and likelihood.self_concordant
+        self._X = _standardised(geometry, order)
+        self._fixed = np.ones((int(intercept), len(self._X)))
+        self._fitted: dict[tuple[int, bool], Model] = {}
+        self._model: Model
+
+    # The contract with the search -------------------------------------------------------------------------------------
+
+    def start(self, active: BoolArray) -> BoolArray:
+        """Go to the model ``active``; return it without the terms that are aliased with earlier ones."""
+        started = self.geometry.start(active)
+        columns = self.geometry.model_columns()
+        first = np.full(len(self._fixed), self.likelihood.first())
+        self._model = self._fit_columns(columns, np.concatenate([first, np.zeros(len(columns))]))
+        self._note_separation(self._model, np.flatnonzero(started))
+        return started
+
+    def fit(self) -> Fit:
+        """Return the fit of the current model."""
+        return self._finished(self._model)
+
+    def neighbours(self, additions: IntArray, removals: IntArray) -> Moves:
+        """Return every model one move away: ``removals`` first, then ``additions``."""
+        plain = self.geometry.neighbours(additions, removals)
+        answers = Answers.empty(plain.status)
+        here = Here(self.likelihood, self._model.Z, self._model.optimum, len(self._fixed))
+        self._fitted = {}
+        removing = np.arange(plain.n_removals)
+        adding = np.arange(plain.n_removals, len(plain))
+        adding = adding[plain.status[adding] == Status.eligible]
+        if len(removing):
+            self._answer(here, plain, removing, answers, adding=False)
+        if len(adding):
+            self._answer(here, plain, adding, answers, adding=True)
+        single = not answers.status.any() and plain.uniform and set(self._test.values()) == {"lr"}
+        return Moves(
+            plain.term,
+            plain.n_removals,
+            plain.df,
+            single and self.likelihood.fixed_dispersion,
+            answers.change,
+            plain.tolerance,
+            answers.status,
+            self.fit().deviance,
+            profiled_n=None,
+            ratio=answers.ratio,
+            statistic=answers.statistic,
+        )
+
+    def apply(self, term: int, adding: bool) -> None:
+        """Move to the model with ``term`` added or removed."""
+        known = self._fitted.get((term, adding))
+        if known is None:
+            known = self._candidate(term, adding)
+        self.geometry.apply(term, adding)
+        self._model = known
+        if adding:
+            self._note_separation(known, np.array([term]))
+
+    # One candidate ----------------------------------------------------------------------------------------------------
+
+    def _fit_columns(self, columns: IntArray, beta: FloatArray) -> Model:
+        Z = np.concatenate([self._fixed, self._X[:, columns].T])
+        return Model(columns, Z, self.likelihood.maximise(Z, beta))
+
+    def _candidate(self, term: int, adding: bool) -> Model:
+        """Fit one neighbour by damped Newton, from the coefficients of the current model."""
+        columns = self.geometry.columns_after(term, adding)
+        n_fixed, beta = len(self._fixed), self._model.optimum.beta
+        known = dict(zip(self._model.columns.tolist(), beta[n_fixed:], strict=True))
+        start = [known.get(column, 0.0) for column in columns.tolist()]
+        model = self._fit_columns(columns, np.concatenate([beta[:n_fixed], start]))
+        self._fitted[term, adding] = model
+        return model
+
+    def _finished(self, model: Model) -> Fit:
+        n_params = len(model.Z) + self.likelihood.n_nuisance
+        deviance, loglik = self.likelihood.finished(model.optimum, n_params)
+        return Fit(deviance, loglik, n_params, self.geometry.n_obs - n_params)
+
+    def _note_separation(self, model: Model, terms: IntArray) -> None:
+        if model.optimum.separated:
+            self.separated.update(terms.tolist())
+
+    # All candidates ---------------------------------------------------------------------------------------------------
+
+    def _answer(self, here: Here, plain: Moves, rows: IntArray, answers: Answers, *, adding: bool) -> None:
+        """Fill in the moves ``rows`` of one kind."""
+        test = self._test[adding]
+        cheap = test == ("score" if adding else "wald")
+        if cheap:
+            statistic = self._cheap_statistics(here, plain.term[rows], adding=adding)
+            answers.statistic[rows] = statistic / self._dispersion(self._model)
+            if self._by_p_value:
+                return
+        self._likelihoods(here, plain, rows, answers, adding=adding)
+        if test == "lr":
+            answers.statistic[rows] = self._likelihood_ratio_statistics(plain, rows, answers, adding=adding)
+        elif not cheap:
+            for row in rows:
+                answers.statistic[row] = self._dear_statistic(int(plain.term[row]), adding)
+
+    def _likelihoods(self, here: Here, plain: Moves, rows: IntArray, answers: Answers, *, adding: bool) -> None:
+        """Fill in the deviance and likelihood ratio of every move."""
+        terms = plain.term[rows]
+        together = self.likelihood.batched & self.geometry.single[terms] & (plain.df[rows] == 1)
+        if not adding:
+            together &= not self.geometry.redundant
+        ratios = np.full(len(rows), np.nan)
+        places = self._places(terms[together], adding=adding)
+        if self._bounded and together.all() and not self._model.optimum.separated:
+            search = leading.best_addition if adding else leading.best_removal
+            ratios, _ = search(here, self._X, places, lambda at: self._exact(int(terms[at]), adding))
+            answers.status[rows[np.isnan(ratios)]] = Status.bounded
+        else:
+            if together.any():
+                batch = added_together if adding else removed_together
+                ratios[together] = batch(here, self._X, places)
+            for at in np.flatnonzero(np.isnan(ratios)):
+                ratios[at] = self._exact(int(terms[at]), adding)
+                if self._fitted[int(terms[at]), adding].optimum.separated and adding:
+                    answers.status[rows[at]] = Status.separated
+        answers.change[rows] = answers.ratio[rows] = np.maximum(ratios, 0.0)
+        if not self.likelihood.fixed_dispersion:
+            self._dispersed(plain, rows, answers, adding=adding)
+
+    def _places(self, terms: IntArray, *, adding: bool) -> IntArray:
+        """Return the design columns of single terms to add, or their rows in the design of the model to remove."""
+        columns = self.geometry.first_columns[terms]
+        if adding:
+            return columns
+        place = {column: at for at, column in enumerate(self._model.columns.tolist(), start=len(self._fixed))}
+        return np.array([place[column] for column in columns.tolist()], dtype=np.intp)
+
+    def _exact(self, term: int, adding: bool) -> float:
+        """Return the likelihood ratio of one move by a fit of its own."""
+        optimum = self._candidate(term, adding).optimum
+        gain = 2 * (optimum.loglik - self._model.optimum.loglik)
+        return gain if adding else -gain
+
+    def _dispersed(self, plain: Moves, rows: IntArray, answers: Answers, *, adding: bool) -> None:
+        """Take the full log-likelihoods where each model has a dispersion of its own."""
+        here, sign = self.fit(), 1 if adding else -1
+        for row, term in zip(rows, plain.term[rows].tolist(), strict=True):
+            there = self._finished(self._fitted[term, adding])
+            answers.change[row] = sign * (here.deviance - there.deviance)
+            answers.ratio[row] = sign * 2 * (there.log_likelihood - here.log_likelihood)
+
+    def _likelihood_ratio_statistics(
+        self, plain: Moves, rows: IntArray, answers: Answers, *, adding: bool
+    ) -> FloatArray:
+        """Return likelihood-ratio statistics: deviance over the dispersion of the larger model."""
+        if self.likelihood.fixed_dispersion:
+            return answers.ratio[rows]
+        if not adding:
+            return answers.change[rows] / self._dispersion(self._model)
+        larger = [self._fitted[term, True] for term in plain.term[rows].tolist()]
+        return answers.change[rows] / np.array([self._dispersion(model) for model in larger])
+
+    def _dispersion(self, model: Model) -> float:
+        return self.likelihood.dispersion(model.optimum.eta, len(model.Z))
+
+    def _cheap_statistics(self, here: Here, terms: IntArray, *, adding: bool) -> FloatArray:
+        """Return score statistics of additions or Wald statistics of removals: no fit is needed."""
+        result = np.empty(len(terms))
+        single = self.geometry.single[terms]
+        if adding:
+            if single.any():
+                result[single] = here.scores(self._X, self.geometry.first_columns[terms[single]])
+            for at in np.flatnonzero(~single):
+                after = self.geometry.columns_after(int(terms[at]), adding=True)
+                new = after[~np.isin(after, self._model.columns)]
+                result[at] = here.joint_score(self._X[:, new].T)
+            return result
+        for place, term in enumerate(terms.tolist()):
+            own = np.flatnonzero(np.isin(self._model.columns, self.terms.columns(term)))
+            result[place] = here.joint_wald(own + len(self._fixed))
+        return result
+
+    def _dear_statistic(self, term: int, adding: bool) -> float:
+        """Return the Wald statistic of an addition or the score statistic of a removal: at the model moved to."""
+        model = self._fitted.get((term, adding)) or self._candidate(term, adding)
+        there = Here(self.likelihood, model.Z, model.optimum, len(self._fixed))
+        if adding:
+            own = np.flatnonzero(~np.isin(model.columns, self._model.columns))
+            return there.joint_wald(own + len(self._fixed)) / self._dispersion(model)
+        gone = self._model.columns[~np.isin(self._model.columns, model.columns)]
+        return there.joint_score(self._X[:, gone].T) / self._dispersion(model)
+
+    # Further questions ------------------------------------------------------------------------------------------------
+
+    def model_columns(self) -> IntArray:
+        """Return the independent columns of the current model, in input order."""
+        return self.geometry.model_columns()
+
+    def weighted_collinearity(self) -> tuple[FloatArray, FloatArray]:
+        """Return variance inflation of every column of the model, and condition indices, in the weighted design.
+
+        References
+        ----------
+        Lesaffre and Marx (1993), Collinearity in generalized linear regression, Communications in Statistics 22.
+        """
+        information, n_fixed = self._model.optimum.information, len(self._fixed)
+        part = information[n_fixed:, n_fixed:]
+        if n_fixed:  # sweep the intercept out
+            part = part - np.outer(information[0, n_fixed:], information[0, n_fixed:]) / information[0, 0]
+        size = np.sqrt(part.diagonal())
+        values, vectors = np.linalg.eigh(part / np.multiply.outer(size, size))
+        factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+        inflation, indices = collinearity.inflation(factor), collinearity.condition_indices(factor)
+        order = np.argsort(self._model.columns)
+        return inflation[order], indices
+
+
+def _standardised(geometry: LinearEngine, order: IntArray | None) -> FloatArray:
+    """Return the columns, centred where there is an intercept, at a mean square of one, rows in the given order."""
+    scale, n_rows = geometry.scale, len(geometry.data.y)
+    unit = scale.unit * np.sqrt(n_rows)
+    X = geometry.data.X if order is None else geometry.data.X[order]
+    result = np.subtract(X, scale.mean, dtype=float, order="C")
+    result *= np.where(scale.constant, 0.0, unit)
+    return result

@@ -1,0 +1,378 @@
+"""Likelihoods: the log-likelihood of a response as a function of the linear predictor.
+
+A likelihood knows its rows and nothing of the design. It answers for one linear predictor, or for many at once, one a
+row; that is all that fits, score statistics and bounds are made of.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import special
+
+from stepsel.core.fits import FloatArray
+from stepsel.core.newton import Optimum, maximise
+
+# Columns of a block of rows of linear predictors: small enough to stay in the second-level cache.
+_BLOCK = 8192
+
+
+class Curvature(Protocol):
+    """The information of the linear predictor, as a quadratic form on columns of the design (stored as rows)."""
+
+    def gram(self, Z: FloatArray) -> FloatArray:
+        """Return ``Z' H Z``; Z has shape (k, n_rows)."""
+
+    def cross(self, Z: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ``Z' H X`` of shape (k, p) and the diagonal of ``X' H X``; X has shape (n_rows, p)."""
+
+    def inner(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        """Return ``A' H B`` for A and B of shapes (k, n_rows) and (m, n_rows)."""
+
+
+class Likelihood(Protocol):
+    """A family with its response, offset and weights.
+
+    Attributes
+    ----------
+    name : str
+    n_obs : float
+        What information criteria count.
+    intercept : bool
+        Whether the family has one at all.
+    batched : bool
+        Whether candidates can be fitted together.
+    fixed_dispersion : bool
+        Whether likelihood ratios are differences of log-likelihoods at one and the same dispersion (or maximised).
+    n_nuisance : int
+        Estimated parameters besides the coefficients.
+    quadratic : bool
+        Whether the curvature is that of the log-likelihood itself, so that Newton steps converge quadratically.
+    self_concordant : bool
+        Whether the third derivative of the log-likelihood of a row, as a function of its linear predictor, is nowhere
+        larger than the second: the condition of the bounds of `stepsel.core.brackets`.
+    """
+
+    name: str
+    n_obs: float
+    intercept: bool
+    batched: bool
+    fixed_dispersion: bool
+    n_nuisance: int
+    quadratic: bool
+    self_concordant: bool
+
+    def evaluate(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return log-likelihoods (up to a constant) and their derivatives by eta; eta has shape (..., n_rows)."""
+
+    def curvature(self, eta: FloatArray) -> Curvature:
+        """Return the information at one linear predictor."""
+
+    def first(self) -> float:
+        """Return the constant linear predictor to start the first fit from."""
+
+    def dispersion(self, eta: FloatArray, n_params: int) -> float:
+        """Return the estimated dispersion, 1 where the family has none."""
+
+    def maximise(self, Z: FloatArray, beta: FloatArray) -> Optimum:
+        """Return the optimum over the coefficients of ``Z`` (a column a row), started from ``beta``."""
+
+    def curvature_of(self, optimum: Optimum) -> Curvature:
+        """Return the information at an optimum, as score and Wald tests take it."""
+
+    def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
+        """Return deviance and full log-likelihood of a fitted model."""
+
+
+class DiagonalCurvature:
+    """Rows contribute independently: a weight each.
+
+    Parameters
+    ----------
+    weights : float array of shape (n_rows,)
+    """
+
+    def __init__(self, weights: FloatArray) -> None:
+        self.weights = weights
+
+    def gram(self, Z: FloatArray) -> FloatArray:
+        return self.inner(Z, Z)
+
+    def inner(self, A: FloatArray, B: FloatArray) -> FloatArray:
+        total = np.zeros((len(A), len(B)))
+        for rows in _blocks(A.shape[1]):
+            total += (A[:, rows] * self.weights[rows]) @ B[:, rows].T
+        return total
+
+    def cross(self, Z: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        total, squares = np.zeros((len(Z), X.shape[1])), np.zeros(X.shape[1])
+        for rows in _blocks(len(X), max(_BLOCK * 32 // max(X.shape[1], 1), 256)):
+            block, weights = X[rows], self.weights[rows]
+            total += (Z[:, rows] * weights) @ block
+            squares += weights @ (block * block)
+        return total, squares
+
+
+def _blocks(n: int, size: int = _BLOCK) -> Iterator[slice]:
+    return (slice(begin, min(begin + size, n)) for begin in range(0, n, size))
+
+
+class Rows:
+    """What the likelihoods of independent rows share: response, weights, offset.
+
+    Parameters
+    ----------
+    y : float array of shape (n_rows,)
+    weights : float array of shape (n_rows,), optional
+        Multiply the contribution of each row.
+    offset : float array of shape (n_rows,), optional
+        Added to the linear predictor.
+    n_obs : float
+    """
+
+    intercept = True
+    batched = True
+    fixed_dispersion = True
+    n_nuisance = 0
+    quadratic = True
+    self_concordant = False
+
+    def __init__(self, y: FloatArray, weights: FloatArray | None, offset: FloatArray | None, n_obs: float) -> None:
+        self.y, self.weights, self.offset, self.n_obs = y, weights, offset, n_obs
+
+    def _shifted(self, eta: FloatArray) -> FloatArray:
+        return eta if self.offset is None else eta + self.offset
+
+    def _weighted(self, values: FloatArray) -> FloatArray:
+        return values if self.weights is None else values * self.weights
+
+    def _sum(self, values: Any) -> Any:
+        return values.sum(axis=-1) if self.weights is None else values @ self.weights
+
+    def _log_mean(self) -> float:
+        """Return the log of the mean response, per mean of what the offset multiplies it with."""
+        exposure = 1.0 if self.offset is None else np.average(np.exp(self.offset), weights=self.weights)
+        return float(np.log(np.average(self.y, weights=self.weights) / exposure))
+
+    def dispersion(self, eta: FloatArray, n_params: int) -> float:
+        return 1.0
+
+    def curvature(self, eta: FloatArray) -> DiagonalCurvature:
+        raise NotImplementedError
+
+    def curvature_of(self, optimum: Optimum) -> DiagonalCurvature:
+        return self.curvature(optimum.eta)
+
+    def evaluate(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        raise NotImplementedError
+
+    def first(self) -> float:
+        raise NotImplementedError
+
+    def maximise(self, Z: FloatArray, beta: FloatArray) -> Optimum:
+        return maximise(self, Z, beta)
+
+
+class Binomial(Rows):
+    """Logistic regression.
+
+    Parameters
+    ----------
+    y : float array of shape (n_rows,)
+        0 or 1, or shares of ``trials``.
+    weights, offset, n_obs
+        As for :class:`Rows`.
+    trials : float array of shape (n_rows,), optional
+
+    References
+    ----------
+    McCullagh and Nelder (1989), Generalized Linear Models, chapter 4.
+    """
+
+    name = "binomial"
+    self_concordant = True
+
+    def __init__(
+        self,
+        y: FloatArray,
+        weights: FloatArray | None,
+        offset: FloatArray | None,
+        n_obs: float,
+        trials: FloatArray | None = None,
+    ) -> None:
+        super().__init__(y, weights if trials is None else trials, offset, n_obs)
+        self._constant = 0.0
+        if trials is not None:
+            events = y * trials
+            choose = special.gammaln(trials + 1) - special.gammaln(events + 1) - special.gammaln(trials - events + 1)
+            self._constant = float(choose.sum())
+
+    def first(self) -> float:
+        share = float(np.average(self.y, weights=self.weights))
+        return float(np.log(share / (1 - share))) if self.offset is None else 0.0
+
+    def evaluate(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        eta = self._shifted(eta)
+        # exp(-|eta|) cannot overflow, and gives both the probability and log(1 + exp(eta)).
+        small = np.exp(-np.abs(eta))
+        inverse = 1 / (1 + small)
+        mean = np.where(eta >= 0, inverse, small * inverse)
+        loglik = self._sum(self.y * eta - np.maximum(eta, 0) - np.log1p(small))
+        return loglik, self._weighted(self.y - mean)
+
+    def curvature(self, eta: FloatArray) -> DiagonalCurvature:
+        small = np.exp(-np.abs(self._shifted(eta)))
+        return DiagonalCurvature(self._weighted(small / (1 + small) ** 2))
+
+    def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
+        saturated = self._sum(special.xlogy(self.y, self.y) + special.xlogy(1 - self.y, 1 - self.y))
+        return max(2 * (float(saturated) - optimum.loglik), 0.0), optimum.loglik + self._constant
+
+
+class Poisson(Rows):
+    """Log-linear regression of counts."""
+
+    name = "poisson"
+    self_concordant = True
+
+    def first(self) -> float:
+        return self._log_mean()
+
+    def evaluate(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        eta = self._shifted(eta)
+        with np.errstate(over="ignore", invalid="ignore"):  # a step too long: the likelihood is -inf there
+            mean = np.exp(eta)
+            return self._sum(self.y * eta - mean), self._weighted(self.y - mean)
+
+    def curvature(self, eta: FloatArray) -> DiagonalCurvature:
+        return DiagonalCurvature(self._weighted(np.exp(self._shifted(eta))))
+
+    def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
+        saturated = float(self._sum(special.xlogy(self.y, self.y) - self.y))
+        return max(2 * (saturated - optimum.loglik), 0.0), optimum.loglik - float(
+            self._sum(special.gammaln(self.y + 1))
+        )
+
+
+class General(Rows):
+    """Any family and link, given as an object with the interface of statsmodels' families, by Fisher scoring.
+
+    Parameters
+    ----------
+    family : object
+        With ``link`` (callable, ``inverse``, ``deriv``), ``variance``, ``resid_dev`` and ``loglike``.
+    y, weights, offset, n_obs
+        As for :class:`Rows`.
+    frequency : bool
+        Whether weights are counts (``freq_weights``) rather than precisions (``var_weights``).
+    """
+
+    batched = False
+    quadratic = False
+
+    def __init__(
+        self,
+        family: Any,
+        y: FloatArray,
+        weights: FloatArray | None,
+        offset: FloatArray | None,
+        n_obs: float,
+        *,
+        frequency: bool,
+    ) -> None:
+        super().__init__(y, weights, offset, n_obs)
+        self.family = family
+        self.name = type(family).__name__.lower()
+        self._frequency = frequency
+        self._free = self.name not in ("binomial", "poisson", "negativebinomial")
+        self.fixed_dispersion = not self._free
+
+    def _mean(self, eta: FloatArray) -> FloatArray:
+        return self.family.link.inverse(self._shifted(eta))
+
+    def first(self) -> float:
+        mean = float(np.average(self.y, weights=self.weights))
+        shift = 0.0 if self.offset is None else float(np.average(self.offset, weights=self.weights))
+        return float(self.family.link(mean)) - shift
+
+    def evaluate(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        with np.errstate(all="ignore"):  # outside the range of the link the likelihood is -inf
+            mean = self._mean(eta)
+            slope = 1 / self.family.link.deriv(mean)
+            residual = self._weighted((self.y - mean) * slope / self.family.variance(mean))
+            # Minus half the deviance: the log-likelihood at dispersion one, up to a constant, for every family.
+            loglik = -0.5 * self._sum(self.family.resid_dev(np.broadcast_to(self.y, mean.shape), mean) ** 2)
+        return np.where(np.isnan(loglik), -np.inf, loglik), residual
+
+    def curvature(self, eta: FloatArray) -> DiagonalCurvature:
+        mean = self._mean(eta)
+        slope = 1 / self.family.link.deriv(mean)
+        return DiagonalCurvature(self._weighted(slope * slope / self.family.variance(mean)))
+
+    def dispersion(self, eta: FloatArray, n_params: int) -> float:
+        if not self._free:
+            return 1.0
+        mean = self._mean(eta)
+        return float(self._sum((self.y - mean) ** 2 / self.family.variance(mean))) / (self.n_obs - n_params)
+
+    def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
+        mean = self._mean(optimum.eta)
+        scale = self.dispersion(optimum.eta, n_params)
+        if self.name == "gaussian" and getattr(self.family.link, "power", None) == 1:
+            scale = scale * (self.n_obs - n_params) / self.n_obs
+        weights = np.ones(len(self.y)) if self.weights is None else self.weights
+        kind = "freq_weights" if self._frequency else "var_weights"
+        return -2 * optimum.loglik, float(self.family.loglike(self.y, mean, scale=scale, **{kind: weights}))
+
+
+class Gamma(Rows):
+    """Gamma regression with the log link, by Fisher scoring; the dispersion is Pearson's estimate.
+
+    References
+    ----------
+    McCullagh and Nelder (1989), Generalized Linear Models, chapter 8.
+    """
+
+    name = "gamma"
+    batched = False
+    fixed_dispersion = False
+    quadratic = False
+
+    def __init__(
+        self,
+        y: FloatArray,
+        weights: FloatArray | None,
+        offset: FloatArray | None,
+        n_obs: float,
+        *,
+        frequency: bool,
+    ) -> None:
+        super().__init__(y, weights, offset, n_obs)
+        self._frequency = frequency
+        self._log_y = np.log(y)
+
+    def first(self) -> float:
+        return self._log_mean()
+
+    def evaluate(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        eta = self._shifted(eta)
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = self.y * np.exp(-eta)
+            loglik = -self._sum(ratio - 1 - self._log_y + eta)
+        return np.where(np.isnan(loglik), -np.inf, loglik), self._weighted(ratio - 1)
+
+    def curvature(self, eta: FloatArray) -> DiagonalCurvature:
+        return DiagonalCurvature(self._weighted(np.ones(len(self.y))))
+
+    def dispersion(self, eta: FloatArray, n_params: int) -> float:
+        ratio = self.y * np.exp(-self._shifted(eta))
+        return float(self._sum((ratio - 1) ** 2)) / (self.n_obs - n_params)
+
+    def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
+        eta = optimum.eta
+        ratio, scale = self.y * np.exp(-self._shifted(eta)), self.dispersion(eta, n_params)
+        ones = np.ones(len(self.y))
+        count, precision = (self.weights, ones) if self._frequency else (ones, self.weights)
+        shape = (ones if precision is None else precision) / scale
+        rows = shape * np.log(shape * ratio) - shape * ratio - special.gammaln(shape) - self._log_y
+        return -2 * optimum.loglik, float(rows.sum() if count is None else rows @ count)

@@ -1,0 +1,143 @@
+"""One maximum-likelihood fit: damped Newton, safe where Newton overshoots and where the maximum lies at infinity."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from stepsel.core.fits import FloatArray
+
+# Newton's decrement (twice the distance to the maximum) at which a fit is done: quadratic convergence leaves an error
+# of its square, scoring of a fraction of it.
+_DONE_NEWTON = 1e-10
+_DONE_SCORING = 1e-18
+_MOST_STEPS = 200
+# At a finite maximum the last step moves no linear predictor; when the maximum lies at infinity, each step moves some
+# by about one while the likelihood hardly changes any more.
+_STILL_MOVING = 0.05
+
+
+class Curved(Protocol):
+    """Information of the linear predictor."""
+
+    def gram(self, Z: FloatArray) -> FloatArray:
+        """Return the information of the columns of a design, stored as rows."""
+
+
+class Concave(Protocol):
+    """What a fit needs of a likelihood; `stepsel.core.likelihoods.Likelihood` documents it."""
+
+    quadratic: bool
+    intercept: bool
+
+    def evaluate(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return log-likelihood and its derivative."""
+
+    def curvature(self, eta: FloatArray) -> Curved:
+        """Return the information."""
+
+    def first(self) -> float:
+        """Return a constant linear predictor to start from."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A fitted model.
+
+    Attributes
+    ----------
+    beta : float array of shape (k,)
+    eta : float array of shape (n_rows,)
+    loglik : float
+        Up to the constant of the likelihood.
+    information : float array of shape (k, k)
+    residual : float array of shape (n_rows,)
+        Derivative of the log-likelihood by eta.
+    converged : bool
+    separated : bool
+        Whether the maximum lies at infinity.
+    """
+
+    beta: FloatArray
+    eta: FloatArray
+    loglik: float
+    information: FloatArray
+    residual: FloatArray
+    converged: bool
+    separated: bool
+
+
+def maximise(likelihood: Concave, Z: FloatArray, beta: FloatArray) -> Optimum:
+    """Maximise the likelihood over the coefficients of the columns of ``Z``.
+
+    Parameters
+    ----------
+    likelihood : Concave
+    Z : float array of shape (k, n_rows)
+        The design, a column a row.
+    beta : float array of shape (k,)
+        Where to start.
+
+    Returns
+    -------
+    Optimum
+
+    References
+    ----------
+    Nocedal and Wright (2006), Numerical Optimization, chapter 3 (backtracking). Albert and Anderson (1984), On the
+    existence of maximum likelihood estimates in logistic regression models, Biometrika 71 (separation).
+    """
+    done = _DONE_NEWTON if likelihood.quadratic else _DONE_SCORING
+    eta = beta @ Z
+    loglik, residual = _evaluated(likelihood, eta)
+    if not np.isfinite(loglik):
+        beta = np.zeros(len(beta))
+        if likelihood.intercept and len(beta):
+            beta[0] = likelihood.first()
+        eta = beta @ Z
+        loglik, residual = _evaluated(likelihood, eta)
+    converged = separated = False
+    information = likelihood.curvature(eta).gram(Z)
+    for _ in range(_MOST_STEPS if len(beta) else 0):
+        step, decrement = _newton_step(information, Z @ residual)
+        shift = step @ Z
+        size, trial, improved = 1.0, loglik, False
+        for _ in range(40):
+            trial, trial_residual = _evaluated(likelihood, eta + size * shift)
+            if trial >= loglik - 1e-12 * max(abs(loglik), 1.0):
+                improved = True
+                break
+            size /= 2
+        if not improved:
+            break
+        beta, eta, residual = beta + size * step, eta + size * shift, trial_residual
+        gained, loglik = trial - loglik, trial
+        information = likelihood.curvature(eta).gram(Z)
+        if size == 1.0 and decrement < done:
+            converged = True
+            separated = bool(np.abs(shift).max(initial=0.0) > _STILL_MOVING)
+            break
+        if not likelihood.quadratic and decrement < 1e-12 and gained <= 1e-14 * max(abs(loglik), 1.0):
+            converged = True  # scoring has reached rounding
+            break
+    return Optimum(beta, eta, loglik, information, residual, converged or not len(beta), separated)
+
+
+def _evaluated(likelihood: Concave, eta: FloatArray) -> tuple[float, FloatArray]:
+    loglik, residual = likelihood.evaluate(eta)
+    return float(loglik), residual
+
+
+def _newton_step(information: FloatArray, gradient: FloatArray) -> tuple[FloatArray, float]:
+    """Return the Newton step and its decrement; directions without information are left alone."""
+    size = np.sqrt(np.maximum(information.diagonal(), 1e-300))
+    scaled = information / np.multiply.outer(size, size)
+    try:
+        step = cho_solve(cho_factor(scaled, lower=True, check_finite=False), gradient / size) / size
+    except LinAlgError:
+        values, vectors = np.linalg.eigh(scaled)
+        kept = values > 1e-13 * values[-1]
+        inverse = vectors[:, kept] / values[kept]
+        step = inverse @ (vectors[:, kept].T @ (gradient / size)) / size
+    return step, float(gradient @ step)
