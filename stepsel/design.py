@@ -30,6 +30,8 @@ class Design:
         Rows that were dropped because of missing values.
     row_numbers : int array of shape (n_rows,), optional
         The rows of the input that these are, when they are not all.
+    trials, status, offset : float arrays of shape (n_rows,), optional
+        Numbers of trials of proportions; 1 for an event, 0 for a censored time; what the linear predictor starts from.
     """
 
     X: npt.NDArray[np.number]
@@ -39,16 +41,20 @@ class Design:
     y_name: Hashable
     n_dropped: int = 0
     row_numbers: npt.NDArray[np.intp] | None = None
+    trials: FloatArray | None = None
+    status: FloatArray | None = None
+    offset: FloatArray | None = None
 
     def row_number(self, at: int) -> int:
         """Return the number that a row has in the input."""
         return at if self.row_numbers is None else int(self.row_numbers[at])
 
-    def rows(self, chosen: npt.NDArray[np.bool_]) -> "Design":
-        """Return the design on some of its rows."""
-        weights = None if self.weights is None else self.weights[chosen]
+    def rows(self, chosen: npt.NDArray[Any]) -> "Design":
+        """Return the design on some of its rows, given as flags or as numbers."""
         numbers = np.arange(len(self.y)) if self.row_numbers is None else self.row_numbers
-        return replace(self, X=self.X[chosen], y=self.y[chosen], weights=weights, row_numbers=numbers[chosen])
+        optional = {name: getattr(self, name) for name in ("weights", "trials", "status", "offset")}
+        parts: dict[str, Any] = {name: None if values is None else values[chosen] for name, values in optional.items()}
+        return replace(self, X=self.X[chosen], y=self.y[chosen], row_numbers=numbers[chosen], **parts)
 
 
 def is_frame(X: Any) -> bool:

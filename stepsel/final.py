@@ -1,5 +1,6 @@
 """The selected model as a statsmodels results object. The only module that imports statsmodels."""
 
+import warnings
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -8,13 +9,43 @@ import pandas as pd
 
 from stepsel.core.fits import FloatArray
 from stepsel.core.linear_data import LinearData
-from stepsel.core.refit import LeastSquares
+from stepsel.core.moments import SufficientStats, accumulate
+from stepsel.core.refit import Coefficients, LeastSquares
+from stepsel.design import Design
+from stepsel.families import family_name
+from stepsel.settings import Settings
 
 
-def statsmodels_results(
+def check_unchanged(data: LinearData, then: SufficientStats) -> None:
+    """Refuse data that were changed in place since the selection.
+
+    Parameters
+    ----------
+    data : LinearData
+        The selected columns as they are now.
+    then : SufficientStats
+        Their moments as the selection saw them. Least squares depends on these and on nothing else.
+
+    Raises
+    ------
+    RuntimeError
+        If the moments differ by more than rounding.
+    """
+    now = accumulate(data.X, data.y, data.weights, centred=data.intercept)
+    size = np.sqrt(np.append(then.raw_squares, then.raw_ssy))
+    for new, old, scale in (
+        (np.append(now.mean, now.mean_y), np.append(then.mean, then.mean_y), size / np.sqrt(then.total_weight)),
+        (np.append(now.gram.diagonal(), now.ssy), np.append(then.gram.diagonal(), then.ssy), size**2),
+        (now.cross, then.cross, size[:-1] * size[-1]),
+    ):
+        if not (np.abs(new - old) <= 1e-9 * scale).all():
+            raise RuntimeError("the data were changed in place since the selection: fit again.")
+
+
+def linear_results(
     data: LinearData, fit: LeastSquares, names: Sequence[Hashable], y_name: Hashable, *, frequency: bool
 ) -> Any:
-    """Return the fit of the selected columns as the matching statsmodels results.
+    """Return a least-squares fit of the selected columns as statsmodels results.
 
     Parameters
     ----------
@@ -35,7 +66,7 @@ def statsmodels_results(
     """
     import statsmodels.api as sm
 
-    exog = _exog(data, names)
+    exog = _exog(data.X, names, intercept=data.intercept)
     endog = pd.Series(data.y, name=str(y_name))
     if data.weights is not None and frequency:
         model = sm.GLM(endog, exog, family=sm.families.Gaussian(), freq_weights=data.weights)
@@ -55,18 +86,120 @@ def statsmodels_results(
     return _results_class("RegressionResultsWrapper")(results)
 
 
+def family_results(
+    design: Design,
+    fit: Coefficients,
+    names: Sequence[Hashable],
+    settings: Settings,
+    *,
+    intercept: bool,
+    df_resid: float,
+    nuisance: dict[str, float],
+) -> Any:
+    """Return a maximum-likelihood fit of the selected columns as statsmodels results.
+
+    Parameters
+    ----------
+    design : Design
+        With the selected columns only.
+    fit : Coefficients
+        Our optimum. A GLM carries these numbers; NegativeBinomial and PHReg start from them.
+    names : sequence of length n_columns
+    settings : Settings
+    intercept : bool
+    df_resid : float
+    nuisance : dict
+        Dispersion parameters by name.
+
+    Returns
+    -------
+    statsmodels results
+        GLM, NegativeBinomial or PHReg; None for a Cox model without terms, which statsmodels cannot hold.
+
+    Raises
+    ------
+    ValueError
+        If weights are given that statsmodels' model cannot take.
+    """
+    name = family_name(settings.family)
+    if name in ("cox", "negative_binomial"):
+        design = _rows_repeated(design, settings)
+        exog = _exog(design.X, names, intercept=intercept)
+        return (_cox if name == "cox" else _negative_binomial)(design, exog, fit, settings, nuisance)
+    import statsmodels.api as sm
+
+    families = {
+        "binomial": sm.families.Binomial,
+        "poisson": sm.families.Poisson,
+        "gamma": lambda: sm.families.Gamma(sm.families.links.Log()),
+    }
+    family = families[name]() if isinstance(settings.family, str) else settings.family
+    exog = _exog(design.X, names, intercept=intercept)
+    endog: Any = pd.Series(design.y, name=str(design.y_name))
+    keywords: dict[str, Any] = {"offset": design.offset}
+    if design.trials is not None:
+        events = design.y * design.trials
+        endog = pd.DataFrame({str(design.y_name): events, "others": design.trials - events})
+    elif design.weights is not None:
+        kind = "freq_weights" if settings.weight_type == "frequency" else "var_weights"
+        keywords[kind] = design.weights
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of links that leave the family's range: our optimum does not
+        model = sm.GLM(endog, exog, family=family, **keywords)
+        covariance = fit.covariance / nuisance.get("dispersion", 1.0)
+        return _glm_results(model, fit.params, covariance, df_resid=df_resid, use_t=False)
+
+
+def _cox(design: Design, exog: pd.DataFrame, fit: Coefficients, settings: Settings, _: dict[str, float]) -> Any:
+    from statsmodels.duration.hazard_regression import PHReg
+
+    if not exog.shape[1]:
+        return None
+    time = pd.Series(design.y, name=str(design.y_name))
+    model = PHReg(time, exog, status=design.status, ties=settings.ties, offset=design.offset)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of convergence: it starts at the optimum
+        return model.fit(start_params=fit.params, disp=False)
+
+
+def _negative_binomial(
+    design: Design, exog: pd.DataFrame, fit: Coefficients, settings: Settings, nuisance: dict[str, float]
+) -> Any:
+    from statsmodels.discrete.discrete_model import NegativeBinomial
+
+    endog = pd.Series(design.y, name=str(design.y_name))
+    model = NegativeBinomial(endog, exog, offset=design.offset, check_rank=False)
+    start = np.append(fit.params, nuisance["alpha"])
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return model.fit(start_params=start, method="newton", disp=False, maxiter=50, warn_convergence=False)
+
+
+def _rows_repeated(design: Design, settings: Settings) -> Design:
+    """Return the rows as often as their weights say: these models of statsmodels take no weights."""
+    if design.weights is None:
+        return design
+    if settings.weight_type != "frequency" or (design.weights % 1 != 0).any():
+        raise ValueError(
+            f"statsmodels fits family={settings.family!r} with whole frequency weights only: use tidy(), glance() and "
+            "predict() instead of model."
+        )
+    rows = np.repeat(np.arange(len(design.y)), design.weights.astype(int))
+    return design.rows(rows)
+
+
 def _results_class(name: str) -> Any:
     from statsmodels.regression import linear_model
 
     return getattr(linear_model, name)
 
 
-def _exog(data: LinearData, names: Sequence[Hashable]) -> pd.DataFrame:
-    columns = [np.ones((len(data.y), 1))] if data.intercept else []
-    matrix = np.hstack([*columns, np.asarray(data.X, dtype=float)])
+def _exog(X: Any, names: Sequence[Hashable], *, intercept: bool) -> pd.DataFrame:
+    columns = [np.ones((len(X), 1))] if intercept else []
+    matrix = np.hstack([*columns, np.asarray(X, dtype=float)])
     labels = [str(name) for name in names]
     constant = "const" if "const" not in labels else "(Intercept)"
-    return pd.DataFrame(matrix, columns=[constant] * int(data.intercept) + labels)
+    return pd.DataFrame(matrix, columns=[constant] * int(intercept) + labels)
 
 
 def _glm_results(model: Any, params: FloatArray, covariance: FloatArray, *, df_resid: float, use_t: bool) -> Any:

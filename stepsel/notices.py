@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from stepsel.core.fits import FloatArray, Status
+from stepsel.core.likelihood_engine import LikelihoodEngine
 from stepsel.core.linear import LinearEngine
 from stepsel.core.search import Path
 from stepsel.core.terms import BoolArray, IntArray, Terms
@@ -20,6 +21,7 @@ from stepsel.exceptions import (
     PerfectFitWarning,
     RowOrderWarning,
     SaturationWarning,
+    SeparationWarning,
     UnusedParameterWarning,
     WeightWarning,
 )
@@ -87,7 +89,7 @@ def of_data(n_dropped: int, n_rows: int, labels: Sequence[Hashable], constant: B
         warnings.warn(f"constant columns are never entered: {listing(names)}.", ConstantColumnWarning, stacklevel=4)
 
 
-def of_fit(engine: LinearEngine, path: Path, y_name: Hashable) -> None:
+def of_fit(engine: LinearEngine | LikelihoodEngine, path: Path, path_terms: Terms, y_name: Hashable) -> None:
     """Warn of a perfect fit, of a saturated model and of a search that was cut short."""
     if engine.perfect:
         if path.steps[0].active.any() or len(path.steps) > 1:
@@ -95,6 +97,14 @@ def of_fit(engine: LinearEngine, path: Path, y_name: Hashable) -> None:
         else:
             text = "the response does not vary: there is nothing to explain."
         warnings.warn(f"perfect fit of {y_name!r}: {text}", PerfectFitWarning, stacklevel=4)
+    if isinstance(engine, LikelihoodEngine) and engine.separated:
+        names = [path_terms.names[at] for at in sorted(engine.separated)]
+        warnings.warn(
+            f"terms separate the response: {listing(names)}; their coefficients have no finite estimate and their Wald "
+            "tests mean nothing, the likelihood ratio stands.",
+            SeparationWarning,
+            stacklevel=4,
+        )
     if path.last is not None and (path.last.status == Status.saturated).any():
         final = path.steps[-1].fit
         warnings.warn(

@@ -12,14 +12,15 @@ from scipy import stats
 
 from stepsel import trace
 from stepsel.core.fits import Fit, FloatArray
+from stepsel.core.likelihood_engine import LikelihoodEngine
 from stepsel.core.linear import LinearEngine
-from stepsel.core.linear_data import LinearData
-from stepsel.core.moments import accumulate
-from stepsel.core.refit import LeastSquares, least_squares
+from stepsel.core.refit import Coefficients, LeastSquares, least_squares
 from stepsel.core.search import Path
 from stepsel.core.terms import Terms
 from stepsel.design import Design, is_frame, numeric_matrix
-from stepsel.final import statsmodels_results
+from stepsel.families import family_label, mean_response, plain_data, residual_observations
+from stepsel.final import check_unchanged, family_results, linear_results
+from stepsel.responses import offset_vector
 from stepsel.settings import Settings
 from stepsel.summary import Summary, shown
 
@@ -58,23 +59,28 @@ class StepwiseResult:
         *,
         design: Design,
         settings: Settings,
-        engine: LinearEngine,
+        engine: LinearEngine | LikelihoodEngine,
         terms: Terms,
         path: Path,
         measures: trace.Measures,
     ) -> None:
         final = path.steps[-1]
         self._settings, self._terms, self._path, self._measures = settings, terms, path, measures
-        self._engine: LinearEngine | None = engine
+        self._engine: LinearEngine | LikelihoodEngine | None = engine
         self._labels, self._y_name = design.labels, design.y_name
         self._constant = engine.constant
         self._chosen = engine.model_columns()
-        self._data: LinearData | None = engine.data
-        self._moments = engine.moments(self._chosen)
+        self._design: Design | None = design
+        self._plain = replace(engine.geometry.data, X=np.empty((0, 0)), y=np.empty(0))
+        self._moments = engine.geometry.moments(self._chosen)
+        self._estimated, self._extra = None, {}
+        if isinstance(engine, LikelihoodEngine):
+            self._estimated, self._extra = engine.coefficients(), engine.final()
         self.selected: list[Hashable] = [terms.names[at] for at in np.flatnonzero(final.active).tolist()]
         self.selected_indices = np.sort(terms.columns_of(np.flatnonzero(final.active)))
         self.stop_reason = path.stop_reason
-        self.n_obs = engine.n_obs if engine.n_obs % 1 else int(engine.n_obs)
+        n_obs = residual_observations(settings, design)
+        self.n_obs = n_obs if n_obs % 1 else int(n_obs)
         self.n_dropped = design.n_dropped
 
     # Tables -----------------------------------------------------------------------------------------------------
@@ -94,14 +100,20 @@ class StepwiseResult:
 
     @cached_property
     def collinearity(self) -> pd.DataFrame:  # noqa: D102
-        active = self._path.steps[-1].active
-        gvif, df, indices = self._engine_or_fail().collinearity(np.flatnonzero(active))
-        return trace.collinearity_table(self._terms, active, gvif, df, indices)
+        active, engine = self._path.steps[-1].active, self._engine_or_fail()
+        terms = np.flatnonzero(active)
+        gvif, df, indices = engine.geometry.collinearity(terms)
+        table = trace.collinearity_table(self._terms, active, gvif, df, indices)
+        if isinstance(engine, LikelihoodEngine):
+            gvif, indices = engine.weighted_collinearity(terms)
+            table["weighted_vif"] = gvif ** (1 / np.maximum(df, 1))
+            table.attrs["weighted_condition_indices"] = indices.tolist()
+        return table
 
     def _step_collinearity(self, at: int) -> tuple[float, float]:
-        return self._engine_or_fail().collinearity_summary(np.flatnonzero(self._path.steps[at].active))
+        return self._engine_or_fail().geometry.collinearity_summary(np.flatnonzero(self._path.steps[at].active))
 
-    def _engine_or_fail(self) -> LinearEngine:
+    def _engine_or_fail(self) -> LinearEngine | LikelihoodEngine:
         if self._engine is None:
             raise RuntimeError("this table was not built before the result was pickled.")
         return self._engine
@@ -111,8 +123,9 @@ class StepwiseResult:
         return {
             "criterion": self._settings.criterion,
             "direction": self._settings.direction,
-            "family": self._settings.family,
+            "family": family_label(self._settings.family),
             **names,
+            "r2": "McFadden" if self._measures.null is not None else "R2",
             "n_obs": self.n_obs,
             "n_dropped": self.n_dropped,
             "stop_reason": self.stop_reason,
@@ -121,39 +134,44 @@ class StepwiseResult:
     # The final model --------------------------------------------------------------------------------------------
 
     @cached_property
-    def _selected_data(self) -> LinearData:
+    def _selected_design(self) -> Design:
         """The data of the selected columns, checked to be those that the selection saw."""
-        data = self._data
-        if data is None:
+        design = self._design
+        if design is None:
             raise RuntimeError("the data are gone.")
-        part = replace(data, X=data.X[:, self._chosen])
-        # Least squares depends on these moments and on nothing else.
-        now, then = accumulate(part.X, part.y, part.weights, centred=part.intercept), self._moments
-        size = np.sqrt(np.append(then.raw_squares, then.raw_ssy))
-        for new, old, scale in (
-            (np.append(now.mean, now.mean_y), np.append(then.mean, then.mean_y), size / np.sqrt(then.total_weight)),
-            (np.append(now.gram.diagonal(), now.ssy), np.append(then.gram.diagonal(), then.ssy), size**2),
-            (now.cross, then.cross, size[:-1] * size[-1]),
-        ):
-            if (np.abs(new - old) > 1e-9 * scale).any():
-                raise RuntimeError("the data were changed in place since the selection: fit again.")
+        part = replace(design, X=design.X[:, self._chosen])
+        check_unchanged(replace(self._plain, X=part.X, y=part.y), self._moments)
         return part
 
     @cached_property
-    def _fit(self) -> LeastSquares:
-        data = self._selected_data
-        return least_squares(data.X, data.y, data.weights, intercept=data.intercept)
+    def _least_squares(self) -> LeastSquares:
+        part, intercept = self._selected_design, self._measures.intercept
+        return least_squares(part.X, part.y, part.weights, intercept=intercept)
+
+    @cached_property
+    def _coefficients(self) -> Coefficients:
+        if self._estimated is not None:
+            return self._estimated
+        fit, df_resid = self._least_squares, self.final.df_resid
+        return Coefficients(fit.params, fit.rss / df_resid * fit.covariance, df_resid)
 
     @cached_property
     def model(self) -> Any:  # noqa: D102
-        if not len(self._fit.params):
+        names = [self._labels[at] for at in self._chosen]
+        if not len(self._coefficients.params):
             return None
-        return statsmodels_results(
-            self._selected_data,
-            self._fit,
-            [self._labels[at] for at in self._chosen],
-            self._y_name,
-            frequency=self._settings.weight_type == "frequency",
+        if self._estimated is None:
+            frequency = self._settings.weight_type == "frequency"
+            data = plain_data(self._settings, self._selected_design)
+            return linear_results(data, self._least_squares, names, self._y_name, frequency=frequency)
+        return family_results(
+            self._selected_design,
+            self._estimated,
+            names,
+            self._settings,
+            intercept=self._measures.intercept,
+            df_resid=self.final.df_resid,
+            nuisance=self._extra,
         )
 
     @property
@@ -164,24 +182,26 @@ class StepwiseResult:
     @property
     def intercept(self) -> float:
         """The intercept; 0 without one."""
-        return float(self._fit.params[0]) if self._settings.fit_intercept else 0.0
+        return float(self._coefficients.params[0]) if self._measures.intercept else 0.0
 
     @property
     def coefficients(self) -> pd.Series:
         """Coefficient of every selected column, in input order; NaN for a column aliased within its term."""
-        slopes = self._fit.params[int(self._settings.fit_intercept) :]
+        slopes = self._coefficients.params[int(self._measures.intercept) :]
         found = dict(zip(self._chosen.tolist(), slopes, strict=True))
         values = [found.get(at, np.nan) for at in self.selected_indices.tolist()]
         index = pd.Index([self._labels[at] for at in self.selected_indices], dtype=object, tupleize_cols=False)
         return pd.Series(values, index=index, dtype=float)
 
-    def predict(self, X: Any) -> FloatArray:
-        """Predict the response from new data.
+    def predict(self, X: Any, offset: Any = None) -> FloatArray:
+        """Predict the mean response from new data: a probability for classes; the log hazard ratio of a Cox model.
 
         Parameters
         ----------
         X : DataFrame or array of shape (n_rows, n_columns)
             A DataFrame with at least the selected columns, or an array with all columns of the input.
+        offset : array_like of shape (n_rows,), optional
+            Added to the linear predictor.
 
         Returns
         -------
@@ -203,8 +223,11 @@ class StepwiseResult:
             if X.ndim != 2 or X.shape[1] != len(self._labels):
                 raise ValueError(f"X has shape {X.shape}: give all {len(self._labels)} columns of the input.")
             matrix = numeric_matrix(X[:, self._chosen])[0]
-        slopes = self._fit.params[int(self._settings.fit_intercept) :]
-        return np.asarray(matrix, dtype=float) @ slopes + self.intercept
+        slopes = self._coefficients.params[int(self._measures.intercept) :]
+        eta = np.asarray(matrix, dtype=float) @ slopes + self.intercept
+        if offset is not None:
+            eta = eta + offset_vector(offset, len(eta))
+        return mean_response(self._settings.family, eta)
 
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
         """Return one row a coefficient.
@@ -227,22 +250,22 @@ class StepwiseResult:
         """
         if not isinstance(conf_level, Real) or not 0 < conf_level < 1:
             raise ValueError(f"conf_level is {conf_level!r}: give a number between 0 and 1.")
-        fit, df_resid = self._fit, self.final.df_resid
-        error = np.sqrt(fit.rss / df_resid * fit.covariance.diagonal())
+        fit = self._coefficients
+        params, error = fit.params, np.sqrt(fit.covariance.diagonal())
         with np.errstate(divide="ignore", invalid="ignore"):
-            statistic = fit.params / error
-        margin = stats.t.ppf((1 + conf_level) / 2, df_resid) * error
-        names: list[Hashable] = ["(Intercept)"] * int(self._settings.fit_intercept)
+            statistic = params / error
+        margin = stats.t.ppf((1 + conf_level) / 2, fit.df_resid) * error
+        names: list[Hashable] = ["(Intercept)"] * int(self._measures.intercept)
         names += [self._labels[at] for at in self._chosen]
         return pd.DataFrame(
             {
                 "term": pd.Series(names, dtype=object),
-                "estimate": fit.params,
+                "estimate": params,
                 "std_error": error,
                 "statistic": statistic,
-                "p_value": 2 * stats.t.sf(np.abs(statistic), df_resid),
-                "conf_low": fit.params - margin,
-                "conf_high": fit.params + margin,
+                "p_value": 2 * stats.t.sf(np.abs(statistic), fit.df_resid),
+                "conf_low": params - margin,
+                "conf_high": params + margin,
             }
         )
 
@@ -252,40 +275,49 @@ class StepwiseResult:
         Returns
         -------
         DataFrame
-            ``n_obs, n_dropped, n_candidates, n_terms, n_params, df_resid, r2, adj_r2, sigma, f_statistic,
-            f_p_value, log_likelihood, aic, bic, deviance, max_vif, condition_number, stop_reason``.
+            ``n_obs, n_dropped, n_candidates, n_terms, n_params, df_resid, r2, adj_r2, log_likelihood, aic, bic,
+            deviance, max_vif, condition_number, stop_reason``; for the Gaussian family ``sigma, f_statistic,
+            f_p_value``; for the others ``lr_statistic, lr_p_value`` against the intercept alone, and ``auc``,
+            ``concordance``, ``dispersion`` or ``alpha`` where they apply.
         """
         fit, measures = self.final, self._measures
         r2, adj_r2 = trace.r_squared(fit, measures)
+        row: dict[str, Any] = {
+            "n_obs": self.n_obs,
+            "n_dropped": self.n_dropped,
+            "n_candidates": len(self._terms),
+            "n_terms": len(self.selected),
+            "n_params": fit.n_params,
+            "df_resid": fit.df_resid,
+            "r2": r2,
+            "adj_r2": adj_r2,
+            **(self._gaussian_facts() if measures.null is None else self._family_facts(measures.null)),
+            "log_likelihood": fit.log_likelihood,
+            "aic": -2 * fit.log_likelihood + 2 * fit.n_params,
+            "bic": -2 * fit.log_likelihood + np.log(measures.n_obs) * fit.n_params,
+            "deviance": fit.deviance,
+        }
+        vif, indices = self.collinearity["vif"], self.collinearity.attrs["condition_indices"]
+        row["max_vif"] = vif.max() if len(vif) else np.nan
+        row["condition_number"] = indices[-1] if indices else np.nan
+        row["stop_reason"] = self.stop_reason
+        return pd.DataFrame([row])
+
+    def _gaussian_facts(self) -> dict[str, float]:
+        fit, measures = self.final, self._measures
         df_model = fit.n_params - int(measures.intercept)
         f_statistic = f_p_value = np.nan
         if df_model and fit.deviance > 0:
             f_statistic = (measures.null_deviance - fit.deviance) / df_model / (fit.deviance / fit.df_resid)
             f_p_value = float(stats.f.sf(f_statistic, df_model, fit.df_resid))
-        vif = self.collinearity["vif"]
-        indices = self.collinearity.attrs["condition_indices"]
-        return pd.DataFrame(
-            {
-                "n_obs": [self.n_obs],
-                "n_dropped": self.n_dropped,
-                "n_candidates": len(self._terms),
-                "n_terms": len(self.selected),
-                "n_params": fit.n_params,
-                "df_resid": fit.df_resid,
-                "r2": r2,
-                "adj_r2": adj_r2,
-                "sigma": np.sqrt(fit.deviance / fit.df_resid),
-                "f_statistic": f_statistic,
-                "f_p_value": f_p_value,
-                "log_likelihood": fit.log_likelihood,
-                "aic": -2 * fit.log_likelihood + 2 * fit.n_params,
-                "bic": -2 * fit.log_likelihood + np.log(measures.n_obs) * fit.n_params,
-                "deviance": fit.deviance,
-                "max_vif": vif.max() if len(vif) else np.nan,
-                "condition_number": indices[-1] if indices else np.nan,
-                "stop_reason": self.stop_reason,
-            }
-        )
+        sigma = float(np.sqrt(fit.deviance / fit.df_resid))
+        return {"sigma": sigma, "f_statistic": f_statistic, "f_p_value": f_p_value}
+
+    def _family_facts(self, null: Fit) -> dict[str, float]:
+        df_model = self.final.n_params - null.n_params
+        ratio = 2 * (self.final.log_likelihood - null.log_likelihood)
+        p_value = float(stats.chi2.sf(ratio, df_model)) if df_model else np.nan
+        return {"lr_statistic": ratio, "lr_p_value": p_value, **self._extra}
 
     # Text -------------------------------------------------------------------------------------------------------
 
@@ -312,8 +344,8 @@ class StepwiseResult:
         dropped = f" ({self.n_dropped} rows with missing values dropped)" if self.n_dropped else ""
         share = len(self._terms) / float(self.n_obs)
         return (
-            f"Selected: {chosen}.\n{self.stop_reason}\n{self.n_obs:g} observations{dropped}, {len(self._terms)} candidate "
-            f"terms: {share:.2g} candidates per observation.\n"
+            f"Selected: {chosen}.\n{self.stop_reason}\n"
+            f"{self.n_obs:g} observations{dropped}, {len(self._terms)} candidate terms: {share:.2g} per observation.\n"
             "Selection makes p-values, intervals and R2 too optimistic: they do not know of the search."
         )
 
@@ -331,5 +363,5 @@ class StepwiseResult:
 
     def __getstate__(self) -> dict[str, Any]:
         """Build the tables and keep the selected columns only: a pickle does not carry the whole input."""
-        self.trace, self.candidates, self.collinearity, self._selected_data  # noqa: B018 (build them)
-        return {**self.__dict__, "_engine": None, "_data": None}
+        self.trace, self.candidates, self.collinearity, self._selected_design  # noqa: B018 (build them)
+        return {**self.__dict__, "_engine": None, "_design": None}

@@ -8,14 +8,18 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from stepsel import notices
-from stepsel.core.criteria import AdjustedR2, Criterion, MallowsCp, PartialF, information_criterion
+from stepsel.core.cox import Cox
+from stepsel.core.criteria import AdjustedR2, ChiSquare, Criterion, MallowsCp, PartialF, information_criterion
 from stepsel.core.fits import Fit
+from stepsel.core.likelihood_engine import LikelihoodEngine
 from stepsel.core.linear import LinearEngine
+from stepsel.core.linear_data import LinearData
 from stepsel.core.orthogonal import rounding_floor
 from stepsel.core.policies import InformationPolicy, Policy, PValuePolicy
 from stepsel.core.search import Step, search
 from stepsel.core.terms import BoolArray, Terms
-from stepsel.design import Design, check_finite, check_range, linear_data
+from stepsel.design import Design, check_finite, check_range
+from stepsel.families import geometry_data, likelihood_of, plain_data, recheck, residual_observations
 from stepsel.naming import build_terms, find, names_in
 from stepsel.result import StepwiseResult
 from stepsel.settings import Settings
@@ -81,9 +85,9 @@ def select(design: Design, settings: Settings, *, labelled: bool) -> StepwiseRes
     with _one_blas_thread:
         design, engine = _engine(design, terms, settings)
         kept = np.isin(np.arange(len(design.labels)), terms.columns_of(np.flatnonzero(terms.kept)))
-        notices.of_data(design.n_dropped, n_rows, design.labels, engine.scale.constant, kept)
+        notices.of_data(design.n_dropped, n_rows, design.labels, engine.geometry.scale.constant, kept)
         notices.of_weights(design.weights, settings.weight_type)
-        _check_size(engine, terms, wanted, settings)
+        _check_size(engine.geometry, wanted, settings)
         measures = _measures(engine, settings)
         path = search(
             engine,
@@ -99,27 +103,40 @@ def select(design: Design, settings: Settings, *, labelled: bool) -> StepwiseRes
         result = StepwiseResult(
             design=design, settings=settings, engine=engine, terms=terms, path=path, measures=measures
         )
-        notices.of_fit(engine, path, design.y_name)
+        notices.of_fit(engine, path, terms, design.y_name)
         if settings.collinearity != "ignore":
-            gvif, df, indices = engine.collinearity(np.flatnonzero(path.steps[-1].active))
+            geometry = engine.geometry
+            gvif, df, indices = geometry.collinearity(np.flatnonzero(path.steps[-1].active))
             vif = gvif ** (1 / np.maximum(df, 1))
-            notices.of_collinearity(engine, path, terms, settings.vif_threshold, settings.collinearity, vif, indices)
+            notices.of_collinearity(geometry, path, terms, settings.vif_threshold, settings.collinearity, vif, indices)
     return result
 
 
-def _engine(design: Design, terms: Terms, settings: Settings) -> tuple[Design, LinearEngine]:
+def _engine(design: Design, terms: Terms, settings: Settings) -> tuple[Design, LinearEngine | LikelihoodEngine]:
     """Return the engine on the complete rows. Whether there are gaps shows in its cross-products."""
 
-    def make(design: Design) -> LinearEngine:
-        data = linear_data(design, intercept=settings.fit_intercept, weight_type=settings.weight_type)
+    def linear(data: LinearData) -> LinearEngine:
         return LinearEngine(data, terms, tolerance=settings.tolerance, adds=settings.adds, removes=settings.removes)
 
-    engine = make(design)
+    engine = linear(plain_data(settings, design))
     if not engine.scale.finite:
         design = check_finite(design, missing=settings.missing)
-        engine = make(design)
+        engine = linear(plain_data(settings, design))
     check_range(design, engine.scale)
-    return design, engine
+    if settings.gaussian:
+        return design, engine
+    recheck(settings, design)
+    likelihood = likelihood_of(settings, design)
+    return design, LikelihoodEngine(
+        likelihood,
+        linear(geometry_data(settings, design, likelihood)),
+        order=likelihood.order if isinstance(likelihood, Cox) else None,
+        intercept=settings.fit_intercept and likelihood.intercept,
+        n_resid=residual_observations(settings, design),
+        tests=settings.tests,
+        by_p_value=settings.criterion == "pvalue",
+        bounded=settings.candidates == "leading",
+    )
 
 
 def _start(terms: Terms, settings: Settings, *, positions: bool) -> BoolArray:
@@ -135,9 +152,10 @@ def _start(terms: Terms, settings: Settings, *, positions: bool) -> BoolArray:
     return wanted
 
 
-def _check_size(engine: LinearEngine, terms: Terms, wanted: BoolArray, settings: Settings) -> None:
+def _check_size(engine: LinearEngine, wanted: BoolArray, settings: Settings) -> None:
     """Refuse what no model could be fitted to."""
-    n, intercept = engine.n_obs, int(settings.fit_intercept)
+    terms, intercept = engine.terms, int(settings.fit_intercept and engine.data.intercept)
+    n = engine.n_obs
     kept = int(terms.sizes[terms.kept].sum())
     if settings.max_terms is not None and terms.kept.sum() > settings.max_terms:
         raise ValueError(f"keep lists {terms.kept.sum()} terms, more than max_terms={settings.max_terms}.")
@@ -167,7 +185,12 @@ def _check_size(engine: LinearEngine, terms: Terms, wanted: BoolArray, settings:
         )
 
 
-def _measures(engine: LinearEngine, settings: Settings) -> Measures:
+def _measures(engine: LinearEngine | LikelihoodEngine, settings: Settings) -> Measures:
+    if isinstance(engine, LikelihoodEngine):
+        enter, remove = (ChiSquare(name) for name in engine.tests)
+        criterion = None if settings.criterion == "pvalue" else information_criterion(settings.criterion, engine.n_obs)
+        null = engine.null_fit()
+        return Measures(criterion, enter, remove, engine.n_obs, null.deviance, engine.has_intercept, null)
     test = PartialF()
     return Measures(
         criterion=_criterion(engine, settings),

@@ -19,10 +19,11 @@ from stepsel.design import (
     check_whole_numbers,
     is_frame,
     numeric_matrix,
-    response,
     sample_weights,
     unmasked,
 )
+from stepsel.families import read_response
+from stepsel.responses import offset_vector
 from stepsel.result import StepwiseResult
 from stepsel.selection import select
 from stepsel.settings import Settings
@@ -43,12 +44,14 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         What a step has to improve. For information criteria, additions and removals compete and the best strict
         improvement is taken (R ``step``). For "pvalue", first the term with the largest p above ``alpha_remove``
         leaves, else the one with the smallest p below ``alpha_enter`` enters (Efroymson; SAS, SPSS).
-    family : {"gaussian"}
-        Ordinary least squares.
+    family : {"gaussian", "binomial", "poisson", "gamma", "negative_binomial", "cox"} or statsmodels family
+        The distribution of the response: least squares, logistic, log-linear counts, log-linear amounts, counts with a
+        dispersion estimated anew in every fit, or times to an event. A family object of statsmodels brings its link.
     alpha_enter, alpha_remove : float
         Significance levels of criterion "pvalue".
-    test_enter, test_remove : {"auto", "f"}
-        The partial F test.
+    test_enter, test_remove : {"auto", "f", "lr", "score", "wald"}
+        Tests of entry and removal: the partial F test for the Gaussian family; for the others the likelihood ratio
+        ("auto", "lr"), Rao's score or Wald's test. SAS PROC LOGISTIC and PHREG enter by score and remove by Wald.
     start : {"auto", "empty", "full"} or list of names
         The model to start from, the kept terms besides; "auto" is full for backward, else empty.
     keep : name or sequence of names
@@ -64,8 +67,9 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
     missing : {"raise", "drop"}
         Whether rows with a missing value in any candidate or in y are refused or left out of every model. ``transform``
         keeps all rows: in a pipeline whose next step refuses missing values, impute before the selection instead.
-    candidates : {"exact"}
-        Every candidate is fitted.
+    candidates : {"exact", "leading"}
+        Whether every candidate is refitted at every step, or, for logistic and Poisson regression with their canonical
+        links, only those that a proven bound does not rule out: the same path, but fewer numbers in ``candidates_``.
     collinearity : {"warn", "raise", "ignore"}
         What happens when terms are aliased, or their variance inflation exceeds ``vif_threshold``, among the
         candidates or in the selected model.
@@ -76,8 +80,12 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
     weight_type : {"frequency", "analytic"}
         Whether a weight of 2 stands for two rows (scikit-learn's contract, SAS FREQ: n is the sum of weights) or for
         twice the precision (R ``weights``, SAS WEIGHT: n is the number of rows with positive weight).
-    categorical, hierarchy, event
-        Reserved for factors, interactions and other families; any but the default raises.
+    categorical, hierarchy
+        Reserved for factors and interactions; any but the default raises.
+    event : label, optional
+        The class of a binomial response that is the event; by default the second of the two in order.
+    ties : {"efron", "breslow"}
+        How a Cox model treats tied event times.
     verbose : int
         Whether to print every step.
 
@@ -144,6 +152,7 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         categorical: Any = None,
         hierarchy: str = "strong",
         event: Any = None,
+        ties: str = "efron",
         verbose: int = 0,
     ) -> None:
         self.direction = direction
@@ -168,6 +177,7 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         self.categorical = categorical
         self.hierarchy = hierarchy
         self.event = event
+        self.ties = ties
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Self:
@@ -178,11 +188,13 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         X : pandas or polars DataFrame, or array_like of shape (n_rows, n_columns)
             The candidate columns; numbers or booleans. Rows pair with those of y by position.
         y : Series, one-column DataFrame, or array_like of shape (n_rows,)
-            The response.
+            The response: numbers, two classes or proportions, counts, amounts, or survival times as
+            :func:`stepsel.survival_response` makes them.
         sample_weight : array_like of shape (n_rows,), optional
             Not negative; rows of weight zero do not count. See ``weight_type``.
-        offset : None
-            Not available for the Gaussian family; subtract it from y.
+        offset : array_like of shape (n_rows,), optional
+            Added to the linear predictor; the logarithm of an exposure for counts. Not for the Gaussian family: there
+            subtract it from y.
 
         Returns
         -------
@@ -198,8 +210,8 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
             If ``collinearity="raise"`` and terms are aliased or strongly correlated.
         """
         settings = Settings.of(self.get_params(deep=False))
-        if offset is not None:
-            raise ValueError("offset is not available for the Gaussian family: subtract it from y.")
+        if offset is not None and settings.gaussian:
+            raise ValueError("offset is not for the Gaussian family: subtract it from y.")
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         labelled = is_frame(X)
@@ -214,9 +226,18 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         notices.of_call(settings, X, y)
         matrix, labels = numeric_matrix(X)
         check_whole_numbers(matrix, labels)
-        target, name = response(y, len(matrix))
+        target = read_response(settings, y, len(matrix), sample_weight)
         weights = sample_weights(sample_weight, len(matrix))
-        design = Design(matrix, target, weights, labels, name)
+        design = Design(
+            matrix,
+            target.y,
+            weights if target.trials is None else None,
+            labels,
+            target.name,
+            trials=target.trials,
+            status=target.status,
+            offset=None if offset is None else offset_vector(offset, len(matrix)),
+        )
         if weights is not None and not weights.all():
             design = design.rows(weights > 0)
         self.result_ = select(design, settings, labelled=labelled)

@@ -23,6 +23,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "collinearity": ("warn", "raise", "ignore"),
     "weight_type": ("frequency", "analytic"),
     "hierarchy": ("strong", "weak", "none"),
+    "ties": ("efron", "breslow"),
 }
 
 
@@ -32,7 +33,7 @@ class Settings:
 
     direction: str
     criterion: str
-    family: str
+    family: Any
     alpha_enter: float
     alpha_remove: float
     test_enter: str
@@ -52,24 +53,44 @@ class Settings:
     categorical: Any
     hierarchy: str
     event: Any
+    ties: str
     verbose: int
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
+            if name == "family" and all(hasattr(value, needed) for needed in ("link", "variance", "resid_dev")):
+                continue  # a statsmodels family object
             if not (isinstance(value, str) and value in choices):
-                if name == "family" and not isinstance(value, str):
-                    raise ValueError(_not_yet("family", value, 'only family="gaussian" can be fitted'))
                 raise ValueError(f"{name} is {value!r}: choose one of {', '.join(map(repr, choices))}.")
         _check_numbers(self)
         _check_not_yet(self)
-        if self.direction == "both" and self.criterion == "pvalue" and self.alpha_enter > self.alpha_remove:
+        # With different tests for entry and removal the levels are not comparable, and SAS allows any pair.
+        same_test = self.tests[0] == self.tests[1]
+        if (
+            self.direction == "both"
+            and self.criterion == "pvalue"
+            and same_test
+            and (self.alpha_enter > self.alpha_remove)
+        ):
             raise ValueError(
                 f"alpha_enter={self.alpha_enter} is larger than alpha_remove={self.alpha_remove}: a term could enter "
                 "and leave for ever; give alpha_enter <= alpha_remove (their defaults are 0.05 and 0.1)."
             )
         if self.groups is not None and not isinstance(self.groups, Mapping):
             raise ValueError(f"groups is {self.groups!r}: give a dict of group name -> list of columns.")
+
+    @property
+    def tests(self) -> tuple[str, str]:
+        """The tests of entry and removal by name."""
+        default = "f" if self.gaussian else "lr"
+        enter, remove = (default if test == "auto" else test for test in (self.test_enter, self.test_remove))
+        return enter, remove
+
+    @property
+    def gaussian(self) -> bool:
+        """Whether this is least squares."""
+        return isinstance(self.family, str) and self.family == "gaussian"
 
     @property
     def adds(self) -> bool:
@@ -111,25 +132,36 @@ def _check_numbers(settings: Settings) -> None:
 
 def _check_not_yet(settings: Settings) -> None:
     """Refuse what is named in the interface but cannot be honoured, rather than ignore it."""
-    if settings.family != "gaussian":
-        raise ValueError(_not_yet("family", settings.family, 'only family="gaussian" can be fitted'))
+    gaussian, cox = settings.gaussian, isinstance(settings.family, str) and settings.family == "cox"
     for name in ("test_enter", "test_remove"):
         value = getattr(settings, name)
-        if value not in ("auto", "f"):
+        if gaussian and value not in ("auto", "f"):
             raise ValueError(f"{name} is {value!r}: the Gaussian family uses the partial F test; give 'f' or 'auto'.")
-    if settings.candidates == "leading":
+        if not gaussian and value == "f":
+            raise ValueError(f"{name} is 'f', which is for the Gaussian family: give 'lr', 'score', 'wald' or 'auto'.")
+    if gaussian and settings.candidates == "leading":
         raise ValueError(
             "candidates is 'leading': for the Gaussian family every candidate is evaluated at no extra cost; "
             "give 'exact'."
         )
+    if not gaussian and settings.criterion in ("adj_r2", "cp"):
+        raise ValueError(f"criterion is {settings.criterion!r}, which is for the Gaussian family: give 'aic' or 'bic'.")
+    if settings.event is not None and not _is_binomial(settings.family):
+        raise ValueError(f"event is {settings.event!r}: it names the event of two classes, for family='binomial'.")
+    if settings.ties != "efron" and not cox:
+        raise ValueError(f"ties is {settings.ties!r}: it is for family='cox'.")
+    if cox and not settings.fit_intercept:
+        raise ValueError("fit_intercept is False: a Cox model has no intercept to leave out; give True.")
     if settings.categorical is not None:
         raise ValueError(
             _not_yet("categorical", settings.categorical, "encode factors as 0/1 columns and list them in groups")
         )
     if settings.hierarchy != "strong":
         raise ValueError(_not_yet("hierarchy", settings.hierarchy, "no term has parents without formulas"))
-    if settings.event is not None:
-        raise ValueError(_not_yet("event", settings.event, "it belongs to the binomial family"))
+
+
+def _is_binomial(family: Any) -> bool:
+    return (family if isinstance(family, str) else type(family).__name__.lower()) == "binomial"
 
 
 def _not_yet(name: str, value: Any, instead: str) -> str:

@@ -48,6 +48,8 @@ class Measures:
     null_deviance : float
         Of the intercept alone; about zero where there is none.
     intercept : bool
+    null : Fit, optional
+        The intercept alone where R2 is McFadden's.
     """
 
     criterion: Criterion | None
@@ -56,6 +58,7 @@ class Measures:
     n_obs: float
     null_deviance: float
     intercept: bool
+    null: Fit | None = None
 
 
 def trace_table(
@@ -121,7 +124,20 @@ def trace_table(
 
 
 def r_squared(fit: Fit, measures: Measures) -> tuple[float, float]:
-    """Return R2 and adjusted R2; about zero instead of the mean where the model has no intercept."""
+    """Return R2 and adjusted R2; about zero instead of the mean where the model has no intercept.
+
+    Outside the Gaussian family McFadden's: one minus the ratio of log-likelihoods, adjusted by one per slope.
+
+    References
+    ----------
+    McFadden (1974), Conditional logit analysis of qualitative choice behavior, in Frontiers in Econometrics.
+    """
+    if measures.null is not None:
+        null = measures.null
+        if not null.log_likelihood:
+            return np.nan, np.nan
+        slopes = fit.n_params - null.n_params
+        return 1 - fit.log_likelihood / null.log_likelihood, 1 - (fit.log_likelihood - slopes) / null.log_likelihood
     if measures.null_deviance <= 0:
         return np.nan, np.nan
     unexplained = fit.deviance / measures.null_deviance
@@ -184,7 +200,7 @@ def _block(
     status = moves.status.copy()
     if chosen is not None:
         status[chosen] = Status.chosen
-    meaningless = np.isin(status, (Status.aliased, Status.saturated))
+    meaningless = np.isin(status, (Status.aliased, Status.saturated, Status.bounded))
     for values in (statistic, p_value, criterion):
         values[meaningless] = np.nan
     block = pd.DataFrame(

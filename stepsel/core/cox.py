@@ -8,8 +8,9 @@ censored data, JASA 72. Breslow (1974), Covariance analysis of censored survival
 
 import numpy as np
 
+from stepsel.core.discrimination import concordance
 from stepsel.core.fits import FloatArray
-from stepsel.core.newton import Optimum, maximise
+from stepsel.core.newton import Optimum, inverse_information, maximise
 from stepsel.core.terms import IntArray
 
 
@@ -24,6 +25,8 @@ class Cox:
         Case weights.
     offset : float array of shape (n_rows,), optional
     ties : {"efron", "breslow"}
+    frequency : bool
+        Whether a weight counts as that many events.
 
     Attributes
     ----------
@@ -49,6 +52,7 @@ class Cox:
         offset: FloatArray | None,
         *,
         ties: str,
+        frequency: bool = True,
     ) -> None:
         order = np.lexsort((~event.astype(bool), -time))
         self.order: IntArray = order
@@ -57,8 +61,9 @@ class Cox:
         self._offset = None if offset is None else offset[order]
         counted = self._event if self._weights is None else self._event * self._weights
         self._counted = counted
-        self.n_obs = float(counted.sum())
-        self._set_events(time[order], ties)
+        self.n_obs = float(counted.sum() if frequency else self._event.sum())
+        self._time = time[order]
+        self._set_events(self._time, ties)
 
     def _set_events(self, time: FloatArray, ties: str) -> None:
         """Lay out the denominators: one per event (Efron) or per tied set counted by its weight (Breslow).
@@ -138,8 +143,15 @@ class Cox:
         _, _, risk, denominators = self._risks(eta)
         return CoxCurvature(self, risk, denominators)
 
+    def discrimination(self, eta: FloatArray) -> dict[str, float]:
+        shifted = eta if self._offset is None else eta + self._offset
+        return {"concordance": concordance(self._time, self._event, shifted)}
+
     def curvature_of(self, optimum: Optimum) -> "CoxCurvature":
         return self.curvature(optimum.eta)
+
+    def covariance(self, optimum: Optimum, Z: FloatArray) -> FloatArray:
+        return inverse_information(optimum.information)
 
     def maximise(self, Z: FloatArray, beta: FloatArray) -> Optimum:
         return maximise(self, Z, beta)

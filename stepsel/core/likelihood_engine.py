@@ -22,6 +22,7 @@ from stepsel.core.fits import Fit, FloatArray, Moves, Status
 from stepsel.core.likelihoods import Likelihood
 from stepsel.core.linear import LinearEngine
 from stepsel.core.newton import Optimum
+from stepsel.core.refit import Coefficients
 from stepsel.core.terms import BoolArray, IntArray
 
 
@@ -59,6 +60,8 @@ class LikelihoodEngine:
     order : int array of shape (n_rows,), optional
         The order of rows that the likelihood asks for.
     intercept : bool
+    n_resid : float
+        The observations that residual degrees of freedom are counted from.
     tests : (str, str)
         The tests of entry and removal: "lr", "score" or "wald".
     by_p_value : bool
@@ -74,6 +77,7 @@ class LikelihoodEngine:
         *,
         order: IntArray | None,
         intercept: bool,
+        n_resid: float,
         tests: tuple[str, str],
         by_p_value: bool,
         bounded: bool,
@@ -81,8 +85,10 @@ class LikelihoodEngine:
         self.likelihood, self.geometry = likelihood, geometry
         self.n_obs = likelihood.n_obs
         self.terms, self.constant = geometry.terms, geometry.constant
+        self._n_resid = n_resid
         self.perfect = False
         self.separated: set[int] = set()
+        self.tests, self.has_intercept = tests, intercept
         self._test = dict(zip((True, False), tests, strict=True))
         self._by_p_value = by_p_value
         self._bounded = bounded and likelihood.self_concordant
@@ -99,7 +105,8 @@ class LikelihoodEngine:
         columns = self.geometry.model_columns()
         first = np.full(len(self._fixed), self.likelihood.first())
         self._model = self._fit_columns(columns, np.concatenate([first, np.zeros(len(columns))]))
-        self._note_separation(self._model, np.flatnonzero(started))
+        if self._model.optimum.separated:
+            self.separated.update(self._separating(np.flatnonzero(started).tolist()))
         return started
 
     def fit(self) -> Fit:
@@ -140,9 +147,9 @@ class LikelihoodEngine:
         if known is None:
             known = self._candidate(term, adding)
         self.geometry.apply(term, adding)
+        if adding and known.optimum.separated and not self._model.optimum.separated:
+            self.separated.add(term)
         self._model = known
-        if adding:
-            self._note_separation(known, np.array([term]))
 
     # One candidate ----------------------------------------------------------------------------------------------------
 
@@ -163,11 +170,12 @@ class LikelihoodEngine:
     def _finished(self, model: Model) -> Fit:
         n_params = len(model.Z) + self.likelihood.n_nuisance
         deviance, loglik = self.likelihood.finished(model.optimum, n_params)
-        return Fit(deviance, loglik, n_params, self.geometry.n_obs - n_params)
+        return Fit(deviance, loglik, n_params, self._n_resid - n_params)
 
-    def _note_separation(self, model: Model, terms: IntArray) -> None:
-        if model.optimum.separated:
-            self.separated.update(terms.tolist())
+    def _separating(self, terms: list[int]) -> list[int]:
+        """Return the terms without which the current model is not separated; all, where it takes more than one."""
+        alone = [term for term in terms if not self._candidate(term, adding=False).optimum.separated]
+        return alone or terms
 
     # All candidates ---------------------------------------------------------------------------------------------------
 
@@ -205,8 +213,10 @@ class LikelihoodEngine:
                 ratios[together] = batch(here, self._X, places)
             for at in np.flatnonzero(np.isnan(ratios)):
                 ratios[at] = self._exact(int(terms[at]), adding)
-                if self._fitted[int(terms[at]), adding].optimum.separated and adding:
+                separated = self._fitted[int(terms[at]), adding].optimum.separated
+                if adding and separated and not self._model.optimum.separated:
                     answers.status[rows[at]] = Status.separated
+                    self.separated.add(int(terms[at]))
         answers.change[rows] = answers.ratio[rows] = np.maximum(ratios, 0.0)
         if not self.likelihood.fixed_dispersion:
             self._dispersed(plain, rows, answers, adding=adding)
@@ -280,8 +290,8 @@ class LikelihoodEngine:
         """Return the independent columns of the current model, in input order."""
         return self.geometry.model_columns()
 
-    def weighted_collinearity(self) -> tuple[FloatArray, FloatArray]:
-        """Return variance inflation of every column of the model, and condition indices, in the weighted design.
+    def weighted_collinearity(self, active: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return generalised variance inflation of each term, and condition indices, in the weighted design.
 
         References
         ----------
@@ -289,14 +299,46 @@ class LikelihoodEngine:
         """
         information, n_fixed = self._model.optimum.information, len(self._fixed)
         part = information[n_fixed:, n_fixed:]
+        if not len(part):
+            return np.ones(len(active)), np.empty(0)
         if n_fixed:  # sweep the intercept out
             part = part - np.outer(information[0, n_fixed:], information[0, n_fixed:]) / information[0, 0]
-        size = np.sqrt(part.diagonal())
+        size = np.sqrt(np.maximum(part.diagonal(), np.finfo(float).tiny))
         values, vectors = np.linalg.eigh(part / np.multiply.outer(size, size))
         factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-        inflation, indices = collinearity.inflation(factor), collinearity.condition_indices(factor)
-        order = np.argsort(self._model.columns)
-        return inflation[order], indices
+        groups = [np.flatnonzero(np.isin(self._model.columns, self.terms.columns(term))) for term in active.tolist()]
+        return collinearity.generalized_inflation(factor, groups), collinearity.condition_indices(factor)
+
+    def coefficients(self) -> Coefficients:
+        """Return the coefficients of the current model on the columns as they came, in input order."""
+        model, n_fixed = self._model, len(self._fixed)
+        inverse = self.likelihood.covariance(model.optimum, model.Z) * self._dispersion(model)
+        order = np.argsort(model.columns)
+        columns, places = model.columns[order], np.concatenate([np.arange(n_fixed), n_fixed + order])
+        scale = self.geometry.scale
+        unit = scale.unit[columns] * np.sqrt(len(self.geometry.data.y))
+        back = np.diag(np.concatenate([np.ones(n_fixed), unit]))
+        if n_fixed:
+            back[0, 1:] = -unit * scale.mean[columns]
+        params = back @ model.optimum.beta[places]
+        covariance = back @ inverse[np.ix_(places, places)] @ back.T
+        return Coefficients(params, covariance, np.inf)
+
+    def final(self) -> dict[str, float]:
+        """Return dispersion and discrimination of the current model, by name, where the family has them."""
+        optimum, likelihood = self._model.optimum, self.likelihood
+        found: dict[str, float] = {}
+        if not likelihood.fixed_dispersion:
+            found["dispersion"] = self._dispersion(self._model)
+        if hasattr(optimum, "alpha"):
+            found["alpha"] = optimum.alpha
+        found.update(likelihood.discrimination(optimum.eta))
+        return found
+
+    def null_fit(self) -> Fit:
+        """Return the fit of the intercept alone."""
+        beta = np.full(len(self._fixed), self.likelihood.first())
+        return self._finished(self._fit_columns(np.empty(0, dtype=np.intp), beta))
 
 
 def _standardised(geometry: LinearEngine, order: IntArray | None) -> FloatArray:

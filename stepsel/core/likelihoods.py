@@ -10,8 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import special
 
+from stepsel.core.discrimination import area_under_curve
 from stepsel.core.fits import FloatArray
-from stepsel.core.newton import Optimum, maximise
+from stepsel.core.newton import Optimum, inverse_information, maximise
 
 # Columns of a block of rows of linear predictors: small enough to stay in the second-level cache.
 _BLOCK = 8192
@@ -80,8 +81,14 @@ class Likelihood(Protocol):
     def curvature_of(self, optimum: Optimum) -> Curvature:
         """Return the information at an optimum, as score and Wald tests take it."""
 
+    def covariance(self, optimum: Optimum, Z: FloatArray) -> FloatArray:
+        """Return the estimated covariance of the coefficients, at dispersion one."""
+
     def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
         """Return deviance and full log-likelihood of a fitted model."""
+
+    def discrimination(self, eta: FloatArray) -> dict[str, float]:
+        """Return how well a linear predictor orders the responses, by the name of the measure."""
 
 
 class DiagonalCurvature:
@@ -163,8 +170,14 @@ class Rows:
     def curvature_of(self, optimum: Optimum) -> DiagonalCurvature:
         return self.curvature(optimum.eta)
 
+    def covariance(self, optimum: Optimum, Z: FloatArray) -> FloatArray:
+        return inverse_information(optimum.information)
+
     def evaluate(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         raise NotImplementedError
+
+    def discrimination(self, eta: FloatArray) -> dict[str, float]:
+        return {}
 
     def first(self) -> float:
         raise NotImplementedError
@@ -206,6 +219,9 @@ class Binomial(Rows):
             events = y * trials
             choose = special.gammaln(trials + 1) - special.gammaln(events + 1) - special.gammaln(trials - events + 1)
             self._constant = float(choose.sum())
+
+    def discrimination(self, eta: FloatArray) -> dict[str, float]:
+        return {"auc": area_under_curve(self.y, self._shifted(eta), self.weights)}
 
     def first(self) -> float:
         share = float(np.average(self.y, weights=self.weights))
@@ -286,6 +302,11 @@ class General(Rows):
         self._frequency = frequency
         self._free = self.name not in ("binomial", "poisson", "negativebinomial")
         self.fixed_dispersion = not self._free
+
+    def discrimination(self, eta: FloatArray) -> dict[str, float]:
+        if self.name != "binomial":
+            return {}
+        return {"auc": area_under_curve(self.y, self._mean(eta), self.weights)}
 
     def _mean(self, eta: FloatArray) -> FloatArray:
         return self.family.link.inverse(self._shifted(eta))

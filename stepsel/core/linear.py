@@ -120,6 +120,11 @@ class LinearEngine:
             self._active.remove(term)
         self._note_perfect()
 
+    @property
+    def geometry(self) -> "LinearEngine":
+        """Itself: what engines of other families keep beside them."""
+        return self
+
     # Further questions ------------------------------------------------------------------------------------------
 
     def full_fit(self) -> Fit:

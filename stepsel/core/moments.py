@@ -118,7 +118,8 @@ def accumulate(
                 block *= root[:, None]
                 pair *= root
             # dsyrk adds into the upper triangle in place: half the arithmetic and no temporary.
-            gram = dsyrk(1.0, block.T, beta=1.0, c=gram, overwrite_c=True)
+            if n_columns:
+                gram = dsyrk(1.0, block.T, beta=1.0, c=gram, overwrite_c=True)
             sums += pair @ block
             ssy += pair[0] @ pair[0]
             sum_y += pair[1] @ pair[0]

@@ -14,7 +14,7 @@ from scipy.optimize import minimize_scalar
 
 from stepsel.core.fits import FloatArray
 from stepsel.core.likelihoods import DiagonalCurvature, Rows
-from stepsel.core.newton import Optimum, maximise
+from stepsel.core.newton import Optimum, inverse_information, maximise
 
 # A dispersion below this is no different from Poisson to double precision.
 _SMALLEST, _LARGEST = 1e-8, 1e6
@@ -73,6 +73,19 @@ class NegativeBinomial(Rows):
         """Return the expected information at the dispersion of the optimum, as score and Wald tests take it."""
         mean = np.exp(self._shifted(optimum.eta))
         return DiagonalCurvature(self._weighted(mean / (1 + optimum.alpha * mean)))  # type: ignore[attr-defined]
+
+    def covariance(self, optimum: Optimum, Z: FloatArray) -> FloatArray:
+        """Return the block of the coefficients of the inverse observed information, the dispersion estimated too."""
+        alpha = optimum.alpha  # type: ignore[attr-defined]
+        likelihood, k = self._at(alpha), len(Z)
+        mean = np.exp(self._shifted(optimum.eta))
+        joint = np.empty((k + 1, k + 1))
+        joint[:k, :k] = likelihood.curvature(optimum.eta).gram(Z)
+        joint[:k, k] = joint[k, :k] = Z @ self._weighted((self.y - mean) * mean / (1 + alpha * mean) ** 2)
+        step = 1e-3 * alpha
+        around = [float(self._at(at).evaluate(optimum.eta)[0]) for at in (alpha - step, alpha, alpha + step)]
+        joint[k, k] = max(-(around[0] - 2 * around[1] + around[2]) / step**2, np.finfo(float).tiny)
+        return inverse_information(joint)[:k, :k]
 
     def maximise(self, Z: FloatArray, beta: FloatArray) -> DispersedOptimum:
         """Alternate between coefficients and dispersion until the log-likelihood rests."""

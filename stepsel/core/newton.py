@@ -141,3 +141,18 @@ def _newton_step(information: FloatArray, gradient: FloatArray) -> tuple[FloatAr
         inverse = vectors[:, kept] / values[kept]
         step = inverse @ (vectors[:, kept].T @ (gradient / size)) / size
     return step, float(gradient @ step)
+
+
+def inverse_information(information: FloatArray) -> FloatArray:
+    """Return the inverse of an information matrix; directions without information get none."""
+    if not len(information):
+        return information
+    size = np.sqrt(np.maximum(information.diagonal(), 1e-300))
+    scaled = information / np.multiply.outer(size, size)
+    try:
+        inverse = cho_solve(cho_factor(scaled, lower=True, check_finite=False), np.eye(len(scaled)))
+    except LinAlgError:
+        values, vectors = np.linalg.eigh(scaled)
+        kept = values > 1e-13 * values[-1]
+        inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    return inverse / np.multiply.outer(size, size)

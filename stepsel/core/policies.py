@@ -22,7 +22,18 @@ _STRICT = 1e-9
 
 
 class Policy(Protocol):
-    """The rule by which a move is chosen."""
+    """The rule by which a move is chosen.
+
+    Attributes
+    ----------
+    may_undo : bool
+        Whether a removal may take back the addition before it; the search ends there. So SAS does, where the tests of
+        entry and removal differ.
+    """
+
+    @property
+    def may_undo(self) -> bool:
+        """Whether a removal may take back the addition before it."""
 
     def choose(self, here: Fit, moves: Moves) -> int | None:
         """Return the position of the move to take, or None when none is worth taking."""
@@ -39,6 +50,7 @@ class InformationPolicy:
     """All legal additions and removals compete; the best strict improvement is taken (R ``step``)."""
 
     criterion: Criterion
+    may_undo: bool = False
 
     def choose(self, here: Fit, moves: Moves) -> int | None:
         best, best_gain = None, _STRICT
@@ -101,6 +113,10 @@ class PValuePolicy:
         leave = f"no removable term has p > alpha_remove = {self.alpha_remove:g}"
         sentence = " and ".join([enter] * adds + [leave] * removes)
         return sentence[0].upper() + sentence[1:] + "."
+
+    @property
+    def may_undo(self) -> bool:
+        return self.test_enter.name != self.test_remove.name
 
     def _test(self, adding: bool) -> Test:
         return self.test_enter if adding else self.test_remove

@@ -12,6 +12,25 @@ from stepsel.core.problem import centred_matrix, triangular_factor
 
 
 @dataclass(frozen=True)
+class Coefficients:
+    """Estimated coefficients.
+
+    Attributes
+    ----------
+    params : float array of shape (n_params,)
+        The intercept first where there is one, then the columns in input order.
+    covariance : float array of shape (n_params, n_params)
+        Their estimated covariance.
+    df_resid : float
+        Degrees of freedom of their t distribution; inf for the normal.
+    """
+
+    params: FloatArray
+    covariance: FloatArray
+    df_resid: float
+
+
+@dataclass(frozen=True)
 class LeastSquares:
     """A least-squares fit.
 

@@ -140,7 +140,8 @@ def search(
             after = active.copy()
             term, adding = int(moves.term[chosen]), chosen >= moves.n_removals
             after[term] = adding
-            if after.tobytes() in visited:
+            undone = after.tobytes() in visited and policy.may_undo and _undoes(path.steps, term, adding)
+            if after.tobytes() in visited and not undone:
                 path.stop_reason = (
                     f"The next move ({'add' if adding else 'remove'} {terms.names[term]}) leads back to a model that "
                     "was visited before."
@@ -153,10 +154,25 @@ def search(
             path.stop_reason = f"Step {len(path.steps)} failed numerically ({error}); the path up to there is kept."
             return path
         _record(path, Step(fit, after, active, moves, chosen), on_step)
+        if undone:
+            path.last = None
+            path.stop_reason = (
+                f"The term that entered last ({terms.names[term]}) was the one to leave, which leads back to a model "
+                "that was visited before."
+            )
+            return path
         path.last = None
         n_terms += 1 if adding else -1
         active = after
         visited.add(active.tobytes())
+
+
+def _undoes(steps: list[Step], term: int, adding: bool) -> bool:
+    """Whether a removal takes out what the last step put in."""
+    last = steps[-1]
+    if adding or last.moves is None or last.chosen is None:
+        return False
+    return last.chosen >= last.moves.n_removals and int(last.moves.term[last.chosen]) == term
 
 
 def _record(path: Path, step: Step, on_step: Callable[[Step], None] | None) -> None:
