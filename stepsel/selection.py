@@ -188,7 +188,10 @@ def _check_size(engine: LinearEngine, wanted: BoolArray, settings: Settings) -> 
 def _measures(engine: LinearEngine | LikelihoodEngine, settings: Settings) -> Measures:
     if isinstance(engine, LikelihoodEngine):
         enter, remove = (ChiSquare(name) for name in engine.tests)
-        criterion = None if settings.criterion == "pvalue" else information_criterion(settings.criterion, engine.n_obs)
+        criterion = None
+        if settings.criterion != "pvalue":
+            free = not engine.likelihood.fixed_dispersion
+            criterion = information_criterion(settings.criterion, engine.n_obs, free_dispersion=free)
         null = engine.null_fit()
         return Measures(criterion, enter, remove, engine.n_obs, null.deviance, engine.has_intercept, null)
     test = PartialF()

@@ -165,32 +165,40 @@ class NegativeBinomial(GeneralizedLinear):
         self.alpha = {}
 
     def fitted(self, terms):
-        """From the Poisson fit, which is the optimum (alpha = 0) where the counts vary less than that."""
+        """The best of Poisson (alpha = 0) and of what Newton finds from several alphas."""
         poisson, design = super().fitted(terms), self.design(terms)
-        mean = np.exp(design @ poisson.params + self.offset)
-        excess, w = np.sum(self.weights * ((self.y - mean) ** 2 - self.y)), self.weights
-        alpha, params, llf = 0.0, poisson.params, poisson.llf
-        if excess > 0:
-            start = max(excess / np.sum(w * mean**2), 0.01)
-            model = sm.NegativeBinomial(
-                self.y, design if design.shape[1] else np.zeros((self.n, 1)), offset=self.offset
-            )
-            model._transparams = False  # the last parameter is alpha, not its logarithm
-            padding = np.zeros(0 if design.shape[1] else 1)
+        mean, w = np.exp(design @ poisson.params + self.offset), self.weights
+        model = sm.NegativeBinomial(self.y, design if design.shape[1] else np.zeros((self.n, 1)), offset=self.offset)
+        model._transparams = False  # the last parameter is alpha, not its logarithm
+        padding = np.zeros(0 if design.shape[1] else 1)
 
-            def loglike(b):
-                return w @ model.loglikeobs(np.r_[padding, b[:-1], np.exp(b[-1])])
+        def loglike(b):
+            return w @ model.loglikeobs(np.r_[padding, b[:-1], np.exp(b[-1])])
 
+        params, alpha, llf = poisson.params, 0.0, poisson.llf
+        by_moments = np.sum(w * ((self.y - mean) ** 2 - self.y)) / np.sum(w * mean**2)
+        for start in {min(max(by_moments, 0.05), 5.0), 0.5}:
             best = maximise(
                 loglike, lambda b: self.derivatives(b, design)[0], lambda b: self.derivatives(b, design)[1],
-                np.r_[params, np.log(min(start, 10.0))],
+                np.r_[poisson.params, np.log(start)],
             )  # fmt: skip
-            params, alpha, llf = best[:-1], np.exp(best[-1]), loglike(best)
-            mean = np.exp(design @ params + self.offset)
+            # towards alpha = 0 the terms of the log-likelihood cancel: there it is Poisson's
+            if np.exp(best[-1]) > 1e-4 and loglike(best) > llf:
+                params, alpha, llf = best[:-1], np.exp(best[-1]), loglike(best)
+        mean = np.exp(design @ params + self.offset)
         self.alpha[frozenset(terms)] = alpha
         information = design.T @ (design * (w * mean / (1 + alpha * mean))[:, None])
         k = len(params) + 1
         return LikelihoodFit(params, llf, self.n - k, k, np.nan, 1.0, information, flat(information))
+
+    def coefficients(self, terms):
+        """Standard errors from the observed information of (beta, log alpha), as statsmodels has them."""
+        fit, alpha = self.fit(terms), self.alpha[frozenset(terms)]
+        covariance = fit.covariance()
+        if alpha > 0:
+            hessian = self.derivatives(np.r_[fit.params, np.log(alpha)], self.design(terms))[1]
+            covariance = np.linalg.inv(-hessian)[:-1, :-1]
+        return self.in_units_of_the_data(terms, fit.params, covariance)
 
     def derivatives(self, b, design):
         """Score and observed Hessian by (beta, log alpha); the last row of the latter by central differences."""
@@ -300,7 +308,7 @@ def flat(information):
 
 def maximise(function, gradient, hessian, params):
     """Newton with the curvature made positive and the step halved until the function rises."""
-    value = function(params)
+    value, resting = function(params), 0
     for _ in range(500):
         slope = gradient(params)
         curvature, axes = np.linalg.eigh(-hessian(params))
@@ -315,8 +323,9 @@ def maximise(function, gradient, hessian, params):
             step = step / 2
         else:
             return params
+        resting = resting + 1 if there <= value + 1e-14 * abs(value) else 0
         params, value = params + step, there
-        if gain < CONVERGED:
+        if gain < CONVERGED or resting == 5:
             return params
     raise AssertionError("the oracle did not converge")
 

@@ -77,9 +77,9 @@ def assert_run(selector, run):
         assert path_of(selector) == path
         if run["params"]["crit"] == "p":
             moves = selector.trace_.iloc[1:]
-            assert_allclose(moves["p_value"], [row["p"] for row in rows], rtol=1e-6)
-            power = 2 if run["params"].get("test") == "wald" else 1  # R prints z
-            assert_allclose(moves["statistic"], [row["stat"] ** power for row in rows], rtol=1e-6)
+            power, rtol = (2, 2e-5) if run["params"].get("test") == "wald" else (1, 1e-6)  # R prints z
+            assert_allclose(moves["p_value"], [row["p"] for row in rows], rtol=rtol)
+            assert_allclose(moves["statistic"], [row["stat"] ** power for row in rows], rtol=rtol)
         else:
             known = np.diff([row["crit"] for row in run["trace"]])
             assert_allclose(np.diff(selector.trace_["criterion"]), known, rtol=1e-6)
@@ -89,9 +89,11 @@ def assert_run(selector, run):
 def assert_final_model(selector, run):
     last, tidy = selector.trace_.iloc[-1], selector.result_.tidy().set_index("term")
     assert set(tidy.index) == set(run["coef"])
+    # R's glm stops when the deviance has settled: the standard errors are those of the iteration before
+    rtol = 2e-5 if "family" in run["params"] else 1e-6
     for column, name in (("estimate", "coef"), ("std_error", "se"), ("p_value", "p")):
         for term, value in run[name].items():
-            assert_allclose(tidy.loc[term, column], value, rtol=1e-6, err_msg=f"{column} {term}")
+            assert_allclose(tidy.loc[term, column], value, rtol=rtol, err_msg=f"{column} {term}")
     n = run["n"]
     assert selector.result_.n_obs == n
     if "family" in run["params"]:

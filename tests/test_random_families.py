@@ -4,6 +4,7 @@ Every problem is selected twice, with `candidates="exact"` and with `"leading"`:
 """
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -47,6 +48,8 @@ def compare(family, seed, make=None):
     drawn = family_problem(family, seed)
     if make is not None:
         drawn.parameters["family"] = make()
+    if family == "gamma" and make is not None:  # amounts near 0 make the inverse Gaussian likelihood all but flat
+        drawn = replace(drawn, y=drawn.y + drawn.y.mean())
     oracle, data = oracle_of(drawn)
     expected = Outcome.of_naive(oracle)
     weights = drawn.weights if drawn.trials is None else drawn.trials
@@ -61,7 +64,9 @@ def compare(family, seed, make=None):
         if mode == "exact":
             compare_candidates(selector.candidates_, expected, data, drawn.parameters)
         if not separated[-1]:
-            compare_coefficients(found.coefficients, expected.coefficients)
+            # a negative binomial model without overdispersion is at the edge: no agreed standard error
+            edge = family == "negative_binomial" and data.alpha[frozenset(expected.selected)] == 0
+            compare_coefficients(found.coefficients, expected.coefficients, errors=not edge)
         if data.n_criterion == data.n:
             assert selector.result_.n_obs == data.n
     compared[family, seed] = found.path
@@ -125,12 +130,13 @@ def compare_candidates(table, expected, data, parameters):
         close(rows["criterion"], known["criterion"], 1e-9, 4 * SEPARATED, "criterion")
 
 
-def compare_coefficients(found, expected):
+def compare_coefficients(found, expected, errors):
     assert set(expected.index) <= set(found.index)
     found = found.loc[expected.index]
     unit = expected["std_error"].to_numpy()
     close(found["estimate"] / unit, expected["estimate"] / unit, 1e-5, 1e-5, "estimate")
-    close(found["std_error"] / unit, np.ones(len(unit)), 1e-5, 0, "std_error")
+    if errors:
+        close(found["std_error"] / unit, np.ones(len(unit)), 1e-5, 0, "std_error")
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -1,6 +1,7 @@
 """All neighbours of one model at once: chord steps that share its information matrix."""
 
 import numpy as np
+import numpy.typing as npt
 
 from stepsel.core.fits import FloatArray
 from stepsel.core.likelihoods import Likelihood
@@ -106,22 +107,37 @@ def _chord(here: Here, left_over: FloatArray, left: FloatArray, shift: FloatArra
     result = np.full(len(left), np.nan)
     at, last = np.arange(len(left)), np.full(len(left), -np.inf)
     eta = base.eta + shift
-    for _ in range(_MOST_STEPS):
-        loglik, residual = here.likelihood.evaluate(eta)
-        on_model = (residual @ Z.T) @ here.inverse
-        on_own = np.einsum("ij,ij->i", left_over, residual) / left
-        decrement = np.einsum("ij,ij->i", residual @ Z.T, on_model) + on_own**2 * left
-        settled = decrement < _SETTLED
-        result[at[settled]] = 2 * (loglik - base.loglik)[settled] + decrement[settled]
-        going = ~settled & np.isfinite(loglik) & (loglik >= last)
-        if not going.any():
-            break
-        if not going.all():
-            at, left_over, left, eta = at[going], left_over[going], left[going], eta[going]
-            on_model, on_own, loglik = on_model[going], on_own[going], loglik[going]
-        eta += on_own[:, None] * left_over
-        eta += on_model @ Z
-        last = loglik
+    with np.errstate(over="ignore", invalid="ignore"):  # what overshoots is left to a fit of its own
+        for _ in range(_MOST_STEPS):
+            loglik, residual = here.likelihood.evaluate(eta)
+            gradient = residual @ Z.T
+            on_model = gradient @ here.inverse
+            on_own = np.einsum("ij,ij->i", left_over, residual) / left
+            decrement = np.einsum("ij,ij->i", gradient, on_model) + on_own**2 * left
+            settled = _settled(eta, base.eta, decrement)
+            result[at[settled]] = 2 * (loglik - base.loglik)[settled] + decrement[settled]
+            going = ~settled & np.isfinite(decrement) & (loglik >= last)
+            if not going.any():
+                break
+            if not going.all():
+                at, left_over, left, eta = at[going], left_over[going], left[going], eta[going]
+                on_model, on_own, loglik = on_model[going], on_own[going], loglik[going]
+            eta += on_own[:, None] * left_over
+            eta += on_model @ Z
+            last = loglik
+    return result
+
+
+def _settled(eta: FloatArray, base: FloatArray, decrement: FloatArray) -> npt.NDArray[np.bool_]:
+    """Whether what is left to gain is below rounding.
+
+    The decrement is measured in the information of the model at hand. Where a candidate has moved by d since, its own
+    information may be smaller by a factor of exp(d), and what is left to gain larger.
+    """
+    small = np.flatnonzero(np.abs(decrement) < _SETTLED)
+    result = np.zeros(len(decrement), dtype=bool)
+    moved = np.abs(eta[small] - base).max(axis=1, initial=0.0)
+    result[small] = np.abs(decrement[small]) * np.exp(moved) < _SETTLED
     return result
 
 
@@ -143,17 +159,18 @@ def removed_together(here: Here, X: FloatArray, rows: IntArray) -> FloatArray:
         at = np.arange(begin, min(begin + height, len(rows)))
         last = np.full(len(at), -np.inf)
         eta = constrained(here, rows[at]) @ Z
-        for _ in range(_MOST_STEPS):
-            loglik, residual = here.likelihood.evaluate(eta)
-            gradient = residual @ Z.T
-            step = _within(gradient @ inverse, inverse, rows[at])
-            decrement = np.einsum("ij,ij->i", gradient, step)
-            settled = decrement < _SETTLED
-            result[at[settled]] = (2 * (base.loglik - loglik) - decrement)[settled]
-            going = ~settled & np.isfinite(loglik) & (loglik >= last)
-            if not going.any():
-                break
-            at, eta, last = at[going], eta[going] + step[going] @ Z, loglik[going]
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in range(_MOST_STEPS):
+                loglik, residual = here.likelihood.evaluate(eta)
+                gradient = residual @ Z.T
+                step = _within(gradient @ inverse, inverse, rows[at])
+                decrement = np.einsum("ij,ij->i", gradient, step)
+                settled = _settled(eta, base.eta, decrement)
+                result[at[settled]] = (2 * (base.loglik - loglik) - decrement)[settled]
+                going = ~settled & np.isfinite(decrement) & (loglik >= last)
+                if not going.any():
+                    break
+                at, eta, last = at[going], eta[going] + step[going] @ Z, loglik[going]
     return result
 
 

@@ -63,13 +63,15 @@ class Cox:
         self._counted = counted
         self.n_obs = float(counted.sum() if frequency else self._event.sum())
         self._time = time[order]
-        self._set_events(self._time, ties)
+        whole = frequency and self._weights is not None and not (self._weights % 1).any()
+        self._set_events(self._time, ties, whole=whole)
 
-    def _set_events(self, time: FloatArray, ties: str) -> None:
+    def _set_events(self, time: FloatArray, ties: str, *, whole: bool) -> None:
         """Lay out the denominators: one per event (Efron) or per tied set counted by its weight (Breslow).
 
         Denominator d is the risk set ``R_d`` less the share ``f_d`` of the tied events of its time; it counts
-        ``c_d`` times.
+        ``c_d`` times. Whole frequency weights are tied events of their own; other weights are averaged over the events
+        of a time, as R does.
         """
         rows = np.flatnonzero(self._event)
         times = time[rows]
@@ -84,10 +86,12 @@ class Cox:
             self._share, self._count = np.zeros(len(starts)), weight
             self._owner = np.arange(len(starts))
         else:
-            self._owner = np.repeat(np.arange(len(starts)), sizes)
-            within = np.arange(len(rows)) - np.repeat(starts, sizes)
-            self._share = within / np.repeat(sizes, sizes)
-            self._count = np.repeat(weight / sizes, sizes)
+            repeats = weight.astype(np.intp) if whole else sizes
+            self._owner = np.repeat(np.arange(len(starts)), repeats)
+            first = np.cumsum(repeats) - repeats
+            within = np.arange(len(self._owner)) - np.repeat(first, repeats)
+            self._share = within / np.repeat(repeats, repeats)
+            self._count = np.repeat(weight / repeats, repeats)
 
     def first(self) -> float:
         return 0.0

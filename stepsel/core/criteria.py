@@ -141,13 +141,15 @@ class MallowsCp:
         return moves.direction * (moves.change / self.full_mean_square - 2 * moves.df)
 
 
-def information_criterion(name: str, n_obs: float) -> Penalized:
+def information_criterion(name: str, n_obs: float, *, free_dispersion: bool = True) -> Penalized:
     """Return AIC, AICc, BIC or HQIC for ``n_obs`` observations.
 
     Parameters
     ----------
     name : {"aic", "aicc", "bic", "hqic"}
     n_obs : float
+    free_dispersion : bool
+        Whether a dispersion (the error variance) is estimated besides the counted parameters; AICc counts it.
 
     References
     ----------
@@ -160,13 +162,13 @@ def information_criterion(name: str, n_obs: float) -> Penalized:
     113.816
     """
     if name == "aicc":
-        return Penalized(name, partial(_aicc_penalty, n_obs))
+        return Penalized(name, partial(_aicc_penalty, n_obs, int(free_dispersion)))
     per_parameter = {"aic": 2.0, "bic": math.log(n_obs), "hqic": 2 * math.log(math.log(n_obs))}
     return Penalized(name, partial(mul, per_parameter[name]))
 
 
-def _aicc_penalty(n_obs: float, n_coefficients: FloatArray) -> FloatArray:
-    n_params = n_coefficients + 1  # the error variance is one of them
+def _aicc_penalty(n_obs: float, n_dispersion: int, n_coefficients: FloatArray) -> FloatArray:
+    n_params = n_coefficients + n_dispersion
     left = n_obs - n_params - 1
     with np.errstate(divide="ignore"):
         return np.where(left > 0, 2 * n_params * n_obs / np.where(left > 0, left, 1.0), np.inf)

@@ -94,29 +94,35 @@ def _race(
     """Let contenders take chord steps together; drop each as soon as its upper bound is below the best lower bound."""
     base, Z = here.optimum, here.Z
     shift = first[:, None] * left_over
-    for _ in range(_MOST_STEPS):
-        if len(at) <= 1:
-            break
-        loglik, residual = here.likelihood.evaluate(base.eta + shift)
-        gradient = residual @ Z.T
-        on_model = gradient @ here.inverse
-        own = np.einsum("ij,ij->i", left_over, residual) / left
-        decrement = np.einsum("ij,ij->i", gradient, on_model) + own**2 * left
-        # The information has changed by at most a factor exp(moved) since the model at hand.
-        moved = np.maximum(shift.max(axis=1), -shift.min(axis=1))
-        gained = 2 * (loglik - base.loglik)
-        with np.errstate(over="ignore", invalid="ignore"):
+    aside: list[IntArray] = []
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(_MOST_STEPS):
+            if len(at) <= 1:
+                break
+            loglik, residual = here.likelihood.evaluate(base.eta + shift)
+            lost = ~(np.isfinite(loglik) & np.isfinite(residual).all(axis=1))
+            if lost.any():  # overshot: only a fit of its own can tell
+                aside.append(at[lost])
+                at, left_over, left, radius = at[~lost], left_over[~lost], left[~lost], radius[~lost]
+                shift, loglik, residual = shift[~lost], loglik[~lost], residual[~lost]
+            gradient = residual @ Z.T
+            on_model = gradient @ here.inverse
+            own = np.einsum("ij,ij->i", left_over, residual) / left
+            decrement = np.einsum("ij,ij->i", gradient, on_model) + own**2 * left
+            # The information has changed by at most a factor exp(moved) since the model at hand.
+            moved = np.maximum(shift.max(axis=1), -shift.min(axis=1))
+            gained = 2 * (loglik - base.loglik)
             most = gained + brackets.upper(decrement * np.exp(moved), radius * np.exp(moved / 2))
-        most = np.where(np.isnan(most), np.inf, most)
-        best = max(best, float(gained[np.isfinite(gained)].max(initial=best)))
-        # Rounding of the log-likelihood must not rule out a tie.
-        inside = most >= best - 1e-9 * max(1.0, abs(best))
-        settled = inside & (decrement < 1e-12)
-        at, left_over, left, radius = at[inside], left_over[inside], left[inside], radius[inside]
-        if settled.sum() == inside.sum():
-            break
-        shift = shift[inside] + own[inside, None] * left_over + on_model[inside] @ Z
-    return at, best
+            most = np.where(np.isnan(most), np.inf, most)
+            best = max(best, float(gained[np.isfinite(gained)].max(initial=best)))
+            # Rounding of the log-likelihood must not rule out a tie.
+            inside = most >= best - 1e-9 * max(1.0, abs(best))
+            settled = inside & (decrement < 1e-12)
+            at, left_over, left, radius = at[inside], left_over[inside], left[inside], radius[inside]
+            if settled.sum() == inside.sum():
+                break
+            shift = shift[inside] + own[inside, None] * left_over + on_model[inside] @ Z
+    return np.concatenate([at, *aside]), best
 
 
 def best_removal(here: Here, X: FloatArray, rows: IntArray, exact: Callable[[int], float]) -> tuple[FloatArray, int]:

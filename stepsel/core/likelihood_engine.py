@@ -103,8 +103,7 @@ class LikelihoodEngine:
         """Go to the model ``active``; return it without the terms that are aliased with earlier ones."""
         started = self.geometry.start(active)
         columns = self.geometry.model_columns()
-        first = np.full(len(self._fixed), self.likelihood.first())
-        self._model = self._fit_columns(columns, np.concatenate([first, np.zeros(len(columns))]))
+        self._model = self._fit_columns(columns, self._first(len(columns)))
         if self._model.optimum.separated:
             self.separated.update(self._separating(np.flatnonzero(started).tolist()))
         return started
@@ -153,14 +152,22 @@ class LikelihoodEngine:
 
     # One candidate ----------------------------------------------------------------------------------------------------
 
+    def _first(self, n_columns: int) -> FloatArray:
+        """Return coefficients to start a fit from that knows nothing."""
+        return np.concatenate([np.full(len(self._fixed), self.likelihood.first()), np.zeros(n_columns)])
+
     def _fit_columns(self, columns: IntArray, beta: FloatArray) -> Model:
         Z = np.concatenate([self._fixed, self._X[:, columns].T])
         return Model(columns, Z, self.likelihood.maximise(Z, beta))
 
     def _candidate(self, term: int, adding: bool) -> Model:
-        """Fit one neighbour by damped Newton, from the coefficients of the current model."""
+        """Fit one neighbour by damped Newton, from the coefficients of the current model where they are finite."""
         columns = self.geometry.columns_after(term, adding)
         n_fixed, beta = len(self._fixed), self._model.optimum.beta
+        if self._model.optimum.separated:
+            # Its coefficients are on the way to infinity, where a likelihood is flat: no place to start from.
+            self._fitted[term, adding] = self._fit_columns(columns, self._first(len(columns)))
+            return self._fitted[term, adding]
         known = dict(zip(self._model.columns.tolist(), beta[n_fixed:], strict=True))
         start = [known.get(column, 0.0) for column in columns.tolist()]
         model = self._fit_columns(columns, np.concatenate([beta[:n_fixed], start]))
@@ -199,8 +206,8 @@ class LikelihoodEngine:
         """Fill in the deviance and likelihood ratio of every move."""
         terms = plain.term[rows]
         together = self.likelihood.batched & self.geometry.single[terms] & (plain.df[rows] == 1)
-        if not adding:
-            together &= not self.geometry.redundant
+        if self._model.optimum.separated or (not adding and self.geometry.redundant):
+            together[:] = False  # the information of the model says nothing of its neighbours
         ratios = np.full(len(rows), np.nan)
         places = self._places(terms[together], adding=adding)
         if self._bounded and together.all() and not self._model.optimum.separated:
@@ -337,8 +344,7 @@ class LikelihoodEngine:
 
     def null_fit(self) -> Fit:
         """Return the fit of the intercept alone."""
-        beta = np.full(len(self._fixed), self.likelihood.first())
-        return self._finished(self._fit_columns(np.empty(0, dtype=np.intp), beta))
+        return self._finished(self._fit_columns(np.empty(0, dtype=np.intp), self._first(0)))
 
 
 def _standardised(geometry: LinearEngine, order: IntArray | None) -> FloatArray:

@@ -5,6 +5,7 @@ row; that is all that fits, score statistics and bounds are made of.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -347,7 +348,7 @@ class General(Rows):
 
 
 class Gamma(Rows):
-    """Gamma regression with the log link, by Fisher scoring; the dispersion is Pearson's estimate.
+    """Gamma regression with the log link; the dispersion is Pearson's estimate.
 
     References
     ----------
@@ -357,7 +358,6 @@ class Gamma(Rows):
     name = "gamma"
     batched = False
     fixed_dispersion = False
-    quadratic = False
 
     def __init__(
         self,
@@ -383,7 +383,16 @@ class Gamma(Rows):
         return np.where(np.isnan(loglik), -np.inf, loglik), self._weighted(ratio - 1)
 
     def curvature(self, eta: FloatArray) -> DiagonalCurvature:
+        """Return the observed information, so that Newton converges quadratically."""
+        return DiagonalCurvature(self._weighted(self.y * np.exp(-self._shifted(eta))))
+
+    def curvature_of(self, optimum: Optimum) -> DiagonalCurvature:
+        """Return the expected information, as score and Wald tests take it."""
         return DiagonalCurvature(self._weighted(np.ones(len(self.y))))
+
+    def maximise(self, Z: FloatArray, beta: FloatArray) -> Optimum:
+        optimum = maximise(self, Z, beta)
+        return replace(optimum, information=self.curvature_of(optimum).gram(Z))
 
     def dispersion(self, eta: FloatArray, n_params: int) -> float:
         ratio = self.y * np.exp(-self._shifted(eta))

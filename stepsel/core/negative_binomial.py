@@ -17,8 +17,10 @@ from stepsel.core.likelihoods import DiagonalCurvature, Rows
 from stepsel.core.newton import Optimum, inverse_information, maximise
 
 # A dispersion below this is no different from Poisson to double precision.
-_SMALLEST, _LARGEST = 1e-8, 1e6
+_SMALLEST, _LARGEST = 1e-14, 1e6
 _MOST_ROUNDS = 100
+# Counts up to this are looked up in a table.
+_LARGEST_TABLE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,19 @@ class NegativeBinomial(Rows):
 
     def _constant(self) -> float:
         """Return the part of the log-likelihood that depends on the dispersion and the response only."""
+        return float(self._sum(self._rising() - special.gammaln(self.y + 1)))
+
+    def _rising(self) -> FloatArray:
+        """Return ``log Gamma(y + 1/alpha) - log Gamma(1/alpha) + y log alpha`` of each row.
+
+        For whole y that is a sum of ``log(1 + alpha j)`` over j < y: it keeps its digits as alpha goes to zero.
+        """
+        top = int(self.y.max(initial=0.0))
+        if top <= _LARGEST_TABLE and not (self.y % 1).any():
+            table = np.concatenate([[0.0], np.cumsum(np.log1p(self._alpha * np.arange(top)))])
+            return table[self.y.astype(np.intp)]
         size = 1 / self._alpha
-        rows = special.gammaln(self.y + size) - special.gammaln(size) + self.y * np.log(self._alpha)
-        return float(self._sum(rows - special.gammaln(self.y + 1)))
+        return special.gammaln(self.y + size) - special.gammaln(size) + self.y * np.log(self._alpha)
 
     def curvature(self, eta: FloatArray) -> DiagonalCurvature:
         """Return the observed information, so that Newton converges quadratically."""
@@ -82,10 +94,19 @@ class NegativeBinomial(Rows):
         joint = np.empty((k + 1, k + 1))
         joint[:k, :k] = likelihood.curvature(optimum.eta).gram(Z)
         joint[:k, k] = joint[k, :k] = Z @ self._weighted((self.y - mean) * mean / (1 + alpha * mean) ** 2)
-        step = 1e-3 * alpha
-        around = [float(self._at(at).evaluate(optimum.eta)[0]) for at in (alpha - step, alpha, alpha + step)]
-        joint[k, k] = max(-(around[0] - 2 * around[1] + around[2]) / step**2, np.finfo(float).tiny)
-        return inverse_information(joint)[:k, :k]
+        joint[k, k] = self._alpha_information(mean, alpha)
+        return inverse_information(joint if joint[k, k] > 0 else joint[:k, :k])[:k, :k]
+
+    def _alpha_information(self, mean: FloatArray, alpha: float) -> float:
+        """Return minus the second derivative of the log-likelihood by the dispersion."""
+        below = np.arange(int(self.y.max(initial=0.0)))
+        table = np.concatenate([[0.0], np.cumsum((below / (1 + alpha * below)) ** 2)])
+        t = alpha * mean
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bent = 2 * np.log1p(t) / t**3 - 2 / (t**2 * (1 + t)) - 1 / (t * (1 + t) ** 2)
+        bent = np.where(t < 1e-2, 2 / 3 - t * (3 / 2 - t * (12 / 5 - t * (10 / 3 - t * 30 / 7))), bent)
+        rows = table[self.y.astype(np.intp)] - self.y * (mean / (1 + t)) ** 2 + mean**3 * bent
+        return float(self._sum(rows))
 
     def maximise(self, Z: FloatArray, beta: FloatArray) -> DispersedOptimum:
         """Alternate between coefficients and dispersion until the log-likelihood rests."""
@@ -109,10 +130,12 @@ class NegativeBinomial(Rows):
         def cost(log_alpha: float) -> float:
             return -float(self._at(float(np.exp(log_alpha))).evaluate(eta)[0])
 
-        found = minimize_scalar(
-            cost, bounds=(np.log(_SMALLEST), np.log(_LARGEST)), method="bounded", options={"xatol": 1e-10}
-        )
-        return float(np.exp(found.x))
+        # The likelihood is flat where alpha is next to nothing: a coarse look first keeps the search out of there.
+        grid = np.log(np.geomspace(_SMALLEST, _LARGEST, 41))
+        at = int(np.argmin([cost(log_alpha) for log_alpha in grid]))
+        bounds = (grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)])
+        found = minimize_scalar(cost, bounds=bounds, method="bounded", options={"xatol": 1e-10})
+        return float(np.exp(found.x if found.fun <= cost(grid[at]) else grid[at]))
 
     def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
         alpha = optimum.alpha  # type: ignore[attr-defined]

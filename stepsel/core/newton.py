@@ -11,7 +11,7 @@ from stepsel.core.fits import FloatArray
 # Newton's decrement (twice the distance to the maximum) at which a fit is done: quadratic convergence leaves an error
 # of its square, scoring of a fraction of it.
 _DONE_NEWTON = 1e-10
-_DONE_SCORING = 1e-18
+_DONE_SCORING = 1e-24
 _MOST_STEPS = 200
 # At a finite maximum the last step moves no linear predictor; when the maximum lies at infinity, each step moves some
 # by about one while the likelihood hardly changes any more.
@@ -98,6 +98,7 @@ def maximise(likelihood: Concave, Z: FloatArray, beta: FloatArray) -> Optimum:
         eta = beta @ Z
         loglik, residual = _evaluated(likelihood, eta)
     converged = separated = False
+    previous = np.inf
     information = likelihood.curvature(eta).gram(Z)
     for _ in range(_MOST_STEPS if len(beta) else 0):
         step, decrement = _newton_step(information, Z @ residual)
@@ -112,15 +113,16 @@ def maximise(likelihood: Concave, Z: FloatArray, beta: FloatArray) -> Optimum:
         if not improved:
             break
         beta, eta, residual = beta + size * step, eta + size * shift, trial_residual
-        gained, loglik = trial - loglik, trial
+        loglik = trial
         information = likelihood.curvature(eta).gram(Z)
         if size == 1.0 and decrement < done:
             converged = True
             separated = bool(np.abs(shift).max(initial=0.0) > _STILL_MOVING)
             break
-        if not likelihood.quadratic and decrement < 1e-12 and gained <= 1e-14 * max(abs(loglik), 1.0):
-            converged = True  # scoring has reached rounding
+        if not likelihood.quadratic and decrement < 1e-14 and decrement > previous / 4:
+            converged = True  # scoring goes on by a steady factor until rounding stops it
             break
+        previous = decrement
     return Optimum(beta, eta, loglik, information, residual, converged or not len(beta), separated)
 
 
