@@ -2,7 +2,7 @@
 
 import numbers
 import reprlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ class Design:
     X : array of shape (n_rows, n_columns), any real dtype
     y : float array of shape (n_rows,)
     weights : float array of shape (n_rows,), optional
-    labels : list
+    labels : sequence
         The column labels.
     y_name : hashable
     n_dropped : int
@@ -37,7 +37,7 @@ class Design:
     X: npt.NDArray[np.number]
     y: FloatArray
     weights: FloatArray | None
-    labels: list[Hashable]
+    labels: Sequence[Hashable]
     y_name: Hashable
     n_dropped: int = 0
     row_numbers: npt.NDArray[np.intp] | None = None
@@ -55,6 +55,26 @@ class Design:
         optional = {name: getattr(self, name) for name in ("weights", "trials", "status", "offset")}
         parts: dict[str, Any] = {name: None if values is None else values[chosen] for name, values in optional.items()}
         return replace(self, X=self.X[chosen], y=self.y[chosen], row_numbers=numbers[chosen], **parts)
+
+
+class PositionLabels(Sequence[Hashable]):
+    """The labels ``x0``, ``x1``, ... of an array, made when asked for: there may be very many.
+
+    Parameters
+    ----------
+    n : int
+    """
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return [f"x{i}" for i in range(self._n)[at]]
+        return f"x{range(self._n)[at]}"
 
 
 def is_frame(X: Any) -> bool:
@@ -97,7 +117,7 @@ def _is_polars(X: Any) -> bool:
     return type(X).__module__.split(".")[0] == "polars" and hasattr(X, "get_column")
 
 
-def numeric_matrix(X: Any) -> tuple[npt.NDArray[np.number], list[Hashable]]:
+def numeric_matrix(X: Any) -> tuple[npt.NDArray[np.number], Sequence[Hashable]]:
     """Return the columns of ``X`` as one real matrix, without a copy where there is one already, and their labels.
 
     Parameters
@@ -117,12 +137,12 @@ def numeric_matrix(X: Any) -> tuple[npt.NDArray[np.number], list[Hashable]]:
         If a column holds anything but numbers, with the column, the row and the value; if two columns share a label.
     """
     if not is_frame(X):
-        labels: list[Hashable] = [f"x{i}" for i in range(X.shape[1])]
+        labels: Sequence[Hashable] = PositionLabels(X.shape[1])
         if X.dtype.kind in "biuf" and X.dtype.itemsize <= 8:
             return X, labels
         return _stack([_numbers(pd.Series(X[:, j]), labels[j]) for j in range(X.shape[1])], len(X)), labels
     labels = list(X.columns)
-    check_labels(labels)
+    check_labels(list(labels))
     if isinstance(X, pd.DataFrame):
         kinds = set(X.dtypes)
         if len(kinds) == 1 and isinstance(kind := kinds.pop(), np.dtype) and kind.kind in "biuf":
@@ -311,7 +331,7 @@ def check_range(design: Design, scale: ColumnScale) -> None:
         )
 
 
-def check_whole_numbers(matrix: npt.NDArray[np.number], labels: list[Hashable]) -> None:
+def check_whole_numbers(matrix: npt.NDArray[np.number], labels: Sequence[Hashable]) -> None:
     """Refuse whole numbers so large that double precision cannot tell neighbours apart, where that matters.
 
     Raises

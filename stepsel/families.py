@@ -81,9 +81,7 @@ def likelihood_of(settings: Settings, design: Design) -> Likelihood:
         return NegativeBinomial(design.y, weights, offset, n_obs)
     if name == "gamma":
         return Gamma(design.y, weights, offset, n_obs, frequency=frequency)
-    if design.trials is not None:
-        return General(settings.family, design.y, design.trials, offset, n_obs, frequency=False)
-    return General(settings.family, design.y, weights, offset, n_obs, frequency=frequency)
+    return General(settings.family, design.y, weights, offset, n_obs, frequency=frequency, trials=design.trials)
 
 
 def geometry_data(settings: Settings, design: Design, likelihood: Likelihood) -> LinearData:

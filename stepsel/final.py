@@ -1,5 +1,6 @@
 """The selected model as a statsmodels results object. The only module that imports statsmodels."""
 
+import copy
 import warnings
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -133,7 +134,8 @@ def family_results(
         "poisson": sm.families.Poisson,
         "gamma": lambda: sm.families.Gamma(sm.families.links.Log()),
     }
-    family = families[name]() if isinstance(settings.family, str) else settings.family
+    # A copy: statsmodels writes into family objects.
+    family = families[name]() if isinstance(settings.family, str) else copy.deepcopy(settings.family)
     exog = _exog(design.X, names, intercept=intercept)
     endog: Any = pd.Series(design.y, name=str(design.y_name))
     keywords: dict[str, Any] = {"offset": design.offset}

@@ -320,7 +320,23 @@ def test_names_stay_unique(read):
 
 def test_target_has_to_be_there_once(refusal):
     assert "2 columns called 'y'" in refusal("y,y ,x\n1,2,3\n", target="y")
-    assert "its columns are Price, area." in refusal("area,Price\n1,2\n", target="price")
+    sentence = refusal("area,Price\n1,2\n", target="price")
+    assert "did you mean 'Price'? Its columns are Price, area." in sentence
+    assert "did you mean 'Price'?" in refusal("area,Price\n1,2\n", target="prize")
+    assert ": its columns are area, Price." in refusal("area,Price\n1,2\n", target="xyz")
+
+
+def test_all_columns_of_text_are_named_in_one_sentence(refusal):
+    header, first, second = "n,a,b,c,d,e,f,g", "1,x,y,z,u,v,w,", "2,1,y,z,u,v,w,"
+    sentence = refusal(f'{header},"p, q",day\n{first},k,2020-01-01\n{second},k,2020-01-02\n')
+    assert "8 columns are not numeric: a (line 2 holds 'x'), b (line 2 holds 'y')," in sentence
+    assert "e (line 2 holds 'v'), f, p, q, day; " in sentence
+    assert sentence.endswith("leave them out with --drop a,b,c,d,e,f,day --drop 'p, q'.")
+    sentence = refusal("a;b;c\n1,234;x;5\n2,500;y;6\n")
+    assert (
+        "a (line 2 holds '1,234'), b (line 2 holds 'x'); leave them out with --drop b; a can be read with" in sentence
+    )
+    assert "holds '" + "x" * 37 + "...'" in refusal("a,b\n" + "x" * 50 + ",y\n")
 
 
 def test_empty_column_is_named(refusal):

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from stepsel.cli import options as opt
-from stepsel.cli.failures import Sentences
+from stepsel.cli.failures import Command, Sentences
 
 app = typer.Typer(
     cls=Sentences,
@@ -29,13 +29,13 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, metavar="", help="Print the version.")
     ] = False,
 ) -> None:
     """Stepwise regression: select the columns of a file that explain a target."""
 
 
-@app.command()
+@app.command(cls=Command)
 def select(
     file: opt.File,
     target: opt.Target = None,
@@ -44,7 +44,7 @@ def select(
     event: opt.Event = None,
     direction: opt.DirectionOption = opt.Direction.both,
     criterion: opt.CriterionOption = opt.Criterion.aic,
-    family: opt.Family = "gaussian",
+    family: opt.FamilyOption = opt.Family.gaussian,
     alpha_enter: opt.AlphaEnter = 0.05,
     alpha_remove: opt.AlphaRemove = 0.10,
     test_enter: opt.TestEnter = opt.Test.auto,
@@ -56,9 +56,9 @@ def select(
     refits: opt.RefitsOption = opt.Refits.exact,
     collinearity: opt.CollinearityOption = opt.Collinearity.warn,
     vif_threshold: opt.VifThreshold = 10.0,
-    tolerance: opt.Tolerance = None,
-    hierarchy: opt.Hierarchy = "strong",
-    ties: opt.TiesOption = None,
+    tolerance: opt.Tolerance = 1e-15,
+    hierarchy: opt.HierarchyOption = opt.Hierarchy.strong,
+    ties: opt.TiesOption = opt.Ties.efron,
     verbose: opt.Verbose = 0,
     keep: opt.Keep = [],  # noqa: B006
     drop: opt.Drop = [],  # noqa: B006
@@ -87,7 +87,7 @@ def select(
     run_select(asked)
 
 
-@app.command()
+@app.command(cls=Command)
 def vif(
     file: opt.File,
     target: opt.OptionalTarget = None,

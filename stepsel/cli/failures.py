@@ -1,13 +1,44 @@
 """Every failure as one sentence on standard error, with an exit code; never a traceback."""
 
+import difflib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 EXPECTED = (ValueError, TypeError, OSError, MemoryError)
+MEANT = {  # what other programs call it
+    "sbc": "bic",
+    "sic": "bic",
+    "schwarz": "bic",
+    "p": "pvalue",
+    "p-value": "pvalue",
+    "sl": "pvalue",
+    "adjrsq": "adj_r2",
+    "stepwise": "both",
+    "bidirectional": "both",
+    "logistic": "binomial",
+    "logit": "binomial",
+    "normal": "gaussian",
+    "linear": "gaussian",
+    "negbin": "negative_binomial",
+    "coxph": "cox",
+    "phreg": "cox",
+}
+
+
+class Command(TyperCommand):
+    """A command whose --help is shown as a flag."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option; flags take no value, so none is shown."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.metavar = ""
+        return option
 
 
 class Sentences(TyperGroup):
@@ -65,8 +96,9 @@ def explain(error: Exception) -> int:
     if hasattr(error, "format_message"):  # wrong use of an option: the class differs between versions of typer
         message = one_line(error.format_message()).rstrip(".")
         command = getattr(getattr(error, "ctx", None), "command_path", "stepsel")
+        message = message.replace("Value error, ", "")
         # Without a message it is the help itself that was shown.
-        return fail(f"{message}; {command} --help lists the options.", 2) if message else 0
+        return fail(f"{message}; {_meant(message)}{command} --help lists the options.", 2) if message else 0
     if isinstance(error, MemoryError):
         return fail("The data do not fit into memory; leave columns out with --drop.", 2)
     if isinstance(error, OSError) and error.filename is not None:
@@ -78,6 +110,16 @@ def explain(error: Exception) -> int:
         "(STEPSEL_DEBUG=1 shows where).",
         1,
     )
+
+
+def _meant(message: str) -> str:
+    """Return a question that names the choice closest to one that there is not."""
+    found = re.search(r"'([^']*)' is not one of (.*)", message)
+    if found is None:
+        return ""
+    given, choices = found[1].lower(), re.findall(r"'([^']*)'", found[2])
+    near = [name for name in [MEANT.get(given)] if name in choices] or difflib.get_close_matches(given, choices, 1)
+    return f"did you mean {near[0]}? " if near else ""
 
 
 def fail(sentence: str, code: int) -> int:

@@ -4,15 +4,18 @@ import contextlib
 import sys
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from stepsel.cli import output
-from stepsel.cli.names import column_names, groups, separator
-from stepsel.cli.roles import Data, candidates, event_notes, refuse_missing, split
-from stepsel.reading import Table, read_table
+from stepsel.cli.names import groups, separator, term_names
+from stepsel.cli.roles import Data, candidates, empty_note, event_notes, refuse_missing, split
+from stepsel.exceptions import CollinearityWarning, PerfectFitWarning
+from stepsel.reading import Table, listed, read_table
 
 
 def run_select(asked: SimpleNamespace) -> None:
@@ -26,27 +29,49 @@ def run_select(asked: SimpleNamespace) -> None:
     output.check_writable(asked.trace, asked.candidates)
     with _progress("Reading", asked.verbose):
         table = _table(asked)
-    parameters = _parameters(asked, table)
     data = split(table, asked)
-    parameters["event"] = data.event
+    parameters = _parameters(asked, table, data)
     with _progress(f"Selecting among {data.frame.shape[1]} columns, {len(data.frame)} rows", asked.verbose):
         result, remarks = _select(parameters, data)
-    notes = table.notes + data.notes + _class_notes(data, asked.family)
+    classes, trials = _classes(data, asked.family)
+    notes = table.notes + data.notes + classes
     if asked.trace is not None:
         result.trace.to_csv(asked.trace, index=False)
     if asked.candidates is not None:
         result.candidates.to_csv(asked.candidates, index=False)
     if asked.as_json:
+        parameters["groups"] = parameters["groups"] or {}
         head = {"file": table.path, **data.roles, "parameters": parameters}
-        tail = {"notes": notes, "warnings": remarks}
+        tail = {"notes": notes, "warnings": remarks.sentences}
         output.show_json(head | output.result_content(result) | tail)
         return
     output.show_result(
         result,
         f"{table.path}: {data.explained} explained by {data.frame.shape[1]} candidate columns, "
-        f"{result.n_obs:g} observations ({asked.family}, {asked.direction}, {asked.criterion})",
+        f"{_counted(data, asked, trials)} ({asked.family}, {asked.direction}, {asked.criterion})",
+        perfect=PerfectFitWarning in remarks.kinds,
+        vif_limit=asked.vif_threshold if _is_watched(asked, remarks) else None,
     )
-    output.show_notes(notes + remarks)
+    output.show_notes(notes + remarks.sentences)
+
+
+def _is_watched(asked: SimpleNamespace, remarks: "Remarks") -> bool:
+    """Whether collinearity was looked for, and none was found."""
+    return asked.collinearity != "ignore" and CollinearityWarning not in remarks.kinds
+
+
+def _counted(data: Data, asked: SimpleNamespace, trials: bool) -> str:
+    """Say how many rows were used, and what their weights are."""
+    y = data.y.notna() if isinstance(data.y, pd.Series) else data.y.notna().all(axis=1)
+    complete = data.frame.notna().all(axis=1) & y
+    rows = int(complete.sum())
+    if data.weights is None:
+        return f"{rows} observations"
+    weights = data.weights[complete].astype(float)
+    zero = int((weights == 0).sum())
+    what = "trials" if trials else "weights"
+    kind = "analytic weights" if asked.weight_type == "analytic" and not trials else f"{what} sum to {weights.sum():g}"
+    return f"{rows} rows{f' ({zero} of them with weight 0)' if zero else ''}, {kind}"
 
 
 def run_vif(asked: SimpleNamespace) -> None:
@@ -58,22 +83,31 @@ def run_vif(asked: SimpleNamespace) -> None:
         The options of the command by name.
     """
     table = _table(asked)
-    frame = candidates(table, asked.drop, [] if asked.target is None else [asked.target.strip()])
+    frame, taken = candidates(table, asked.drop, {} if asked.target is None else {"target": asked.target.strip()})
     if asked.missing == "raise":
         refuse_missing(table, frame)
     complete = frame.dropna()
-    notes = list(table.notes)
+    notes = table.notes + empty_note(taken)
+    if asked.target is None:
+        taken_all = listed(frame.columns, 20)
+        notes.append(f"Every column was taken: {taken_all}; if one of them is the response, --target leaves it out.")
     if len(complete) < len(frame):
         notes.append(f"{len(frame) - len(complete)} of {len(frame)} rows with missing values were dropped.")
     from stepsel import vif
 
     with _caught() as remarks:
         factors = vif(complete)
+    constant = factors["term"][factors["vif"].isna()]
+    if len(constant):
+        notes.append(f"Constant, without a variance inflation factor: {listed(constant, 20)}.")
+    exact = factors["term"][np.isinf(factors["vif"])]
+    if len(exact):
+        notes.append(f"Repeated exactly by other columns, so that the factor is infinite: {listed(exact, 20)}.")
     if asked.as_json:
-        output.show_json({"file": table.path, "vif": factors, "notes": notes, "warnings": remarks})
+        output.show_json({"file": table.path, "vif": factors, "notes": notes, "warnings": remarks.sentences})
         return
     output.show_vif(factors, f"{table.path}: variance inflation factors, {len(complete)} rows")
-    output.show_notes(notes + remarks)
+    output.show_notes(notes + remarks.sentences)
 
 
 def _table(asked: SimpleNamespace) -> Table:
@@ -91,20 +125,25 @@ def _table(asked: SimpleNamespace) -> Table:
     )
 
 
-def _parameters(asked: SimpleNamespace, table: Table) -> dict[str, Any]:
+def _parameters(asked: SimpleNamespace, table: Table, data: Data) -> dict[str, Any]:
     """Translate the options into the parameters of the selector."""
     columns = list(table.frame.columns)
-    parameters: dict[str, Any] = {
+    grouped = groups(asked.group, columns, data.taken, table.path)
+
+    def terms(option: str, values: list[str]) -> list[str]:
+        return term_names(option, values, columns, grouped, data.taken, table.path)
+
+    return {
         "direction": str(asked.direction),
         "criterion": str(asked.criterion),
-        "family": asked.family,
+        "family": str(asked.family),
         "alpha_enter": asked.alpha_enter,
         "alpha_remove": asked.alpha_remove,
         "test_enter": str(asked.test_enter),
         "test_remove": str(asked.test_remove),
-        "start": _start(asked.start, columns, table.path),
-        "keep": column_names(asked.keep, columns, table.path),
-        "groups": groups(asked.group, columns, table.path),
+        "start": _start_word(asked.start) or terms("--start", asked.start),
+        "keep": terms("--keep", asked.keep),
+        "groups": grouped,
         "max_terms": asked.max_terms,
         "max_steps": asked.max_steps,
         "fit_intercept": not asked.no_intercept,
@@ -112,24 +151,21 @@ def _parameters(asked: SimpleNamespace, table: Table) -> dict[str, Any]:
         "candidates": str(asked.refits),
         "collinearity": str(asked.collinearity),
         "vif_threshold": asked.vif_threshold,
+        "tolerance": asked.tolerance,
         "weight_type": str(asked.weight_type),
-        "hierarchy": asked.hierarchy,
+        "hierarchy": str(asked.hierarchy),
+        "event": data.event,
+        "ties": str(asked.ties),
         "verbose": asked.verbose,
     }
-    if asked.tolerance is not None:
-        parameters["tolerance"] = asked.tolerance
-    if asked.ties is not None:
-        parameters["ties"] = str(asked.ties)
-    return parameters
 
 
-def _start(values: list[str], columns: list[str], path: str) -> str | list[str]:
-    if len(values) == 1 and values[0] in ("auto", "empty", "full"):
-        return values[0]
-    return column_names(values, columns, path)
+def _start_word(values: list[str]) -> str | None:
+    word = values[0].lower() if len(values) == 1 else None
+    return word if word in ("auto", "empty", "full") else None
 
 
-def _select(parameters: dict[str, Any], data: Data) -> tuple[Any, list[str]]:
+def _select(parameters: dict[str, Any], data: Data) -> tuple[Any, "Remarks"]:
     """Fit the selector; what it warns of comes back as sentences."""
     from stepsel import StepwiseSelector
 
@@ -140,26 +176,35 @@ def _select(parameters: dict[str, Any], data: Data) -> tuple[Any, list[str]]:
     return result, remarks
 
 
-def _class_notes(data: Data, family: str) -> list[str]:
-    """Say which class was taken as the event."""
+def _classes(data: Data, family: str) -> tuple[list[str], bool]:
+    """Say which class was taken as the event, and whether there are proportions instead of classes."""
     if family != "binomial" or not isinstance(data.y, pd.Series):
-        return []
+        return [], False
     from stepsel.responses import binomial_response
 
     found = binomial_response(data.y, len(data.y), event=data.event, sample_weight=data.weights)
-    return [] if found.classes is None else event_notes(data.y, found.y)
+    return ([], True) if found.classes is None else (event_notes(data.y, found.y), False)
+
+
+@dataclass
+class Remarks:
+    """What was warned of: the sentences, each once, and the kinds of warnings."""
+
+    sentences: list[str] = field(default_factory=list)
+    kinds: set[type[Warning]] = field(default_factory=set)
 
 
 @contextlib.contextmanager
-def _caught() -> Iterator[list[str]]:
-    """Collect warnings as sentences, each once; what code prints goes to standard error."""
-    remarks: list[str] = []
+def _caught() -> Iterator[Remarks]:
+    """Collect warnings; what code prints goes to standard error."""
+    remarks = Remarks()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(sys.stderr):
         warnings.simplefilter("always")
         yield remarks
     silent = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
-    told = [str(item.message) for item in caught if not issubclass(item.category, silent)]
-    remarks += dict.fromkeys(told)
+    told = [item for item in caught if not issubclass(item.category, silent)]
+    remarks.sentences += dict.fromkeys(str(item.message) for item in told)
+    remarks.kinds |= {item.category for item in told}
 
 
 @contextlib.contextmanager

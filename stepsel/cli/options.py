@@ -75,8 +75,31 @@ class Ties(StrEnum):
     breslow = "breslow"
 
 
+class Family(StrEnum):
+    """Distribution of the target."""
+
+    gaussian = "gaussian"
+    binomial = "binomial"
+    poisson = "poisson"
+    negative_binomial = "negative_binomial"
+    gamma = "gamma"
+    cox = "cox"
+
+
+class Hierarchy(StrEnum):
+    """When an interaction may enter."""
+
+    strong = "strong"
+    weak = "weak"
+    none = "none"
+
+
 def _option(panel: str, text: str, *names: str, **settings: Any) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=panel, **settings)
+    return typer.Option(*names, help=text, rich_help_panel=panel, case_sensitive=False, **settings)
+
+
+def _flag(panel: str, text: str, *names: str, **settings: Any) -> Any:
+    return _option(panel, text, *names, metavar="", **settings)
 
 
 File = Annotated[
@@ -94,7 +117,7 @@ Sheet = Annotated[str | None, _option(READING, "Sheet of a workbook, by name or 
 SkipRows = Annotated[int, _option(READING, "Lines to leave out before the header.", min=0)]
 NoHeader = Annotated[
     bool,
-    _option(READING, "The first line is data: columns are called column_1, column_2, ...", "--no-header"),
+    _flag(READING, "The first line is data: columns are called column_1, column_2, ...", "--no-header"),
 ]
 
 Target = Annotated[str | None, _option(COLUMNS, "The column to explain; not for cox.", "--target", "-t")]
@@ -104,7 +127,7 @@ Status = Annotated[
 ]
 OptionalTarget = Annotated[str | None, _option(COLUMNS, "The target, which is left out.", "--target", "-t")]
 Drop = Annotated[list[str], _option(COLUMNS, "Columns not to use: NAME or NAME,NAME; repeatable.", "--drop")]
-Keep = Annotated[list[str], _option(COLUMNS, "Columns always in the model: NAME or NAME,NAME; repeatable.", "--keep")]
+Keep = Annotated[list[str], _option(COLUMNS, "Columns or groups always in the model: NAME or NAME,NAME.", "--keep")]
 Group = Annotated[
     list[str], _option(COLUMNS, "Columns that enter and leave together: name=COL,COL; repeatable.", "--group")
 ]
@@ -121,12 +144,13 @@ MissingRows = Annotated[Missing, _option(COLUMNS, "Rows with missing values: ref
 
 DirectionOption = Annotated[Direction, _option(SEARCH, "Direction of the search.", "--direction", "-d")]
 CriterionOption = Annotated[Criterion, _option(SEARCH, "What decides a step.", "--criterion", "-c")]
-Family = Annotated[
-    str,
+FamilyOption = Annotated[
+    Family,
     _option(
         SEARCH,
         "Distribution of the target: gaussian, binomial (two classes, or proportions of --weights trials), poisson or "
         "negative_binomial (counts), gamma (amounts above 0), cox (--time and --status).",
+        "--family",
     ),
 ]
 AlphaEnter = Annotated[float, _option(SEARCH, "With pvalue: a term enters below this p.")]
@@ -135,22 +159,48 @@ TestEnter = Annotated[
     Test, _option(SEARCH, "With pvalue: test for entering; auto is f for gaussian, lr otherwise; SAS: score.")
 ]
 TestRemove = Annotated[Test, _option(SEARCH, "With pvalue: test for leaving; auto as for entering; SAS: wald.")]
-TiesOption = Annotated[Ties | None, _option(SEARCH, "With cox: equal times; efron by default.", "--ties")]
-Start = Annotated[list[str], _option(SEARCH, "Start model: auto, empty, full, or NAME,NAME; repeatable.", "--start")]
+TiesOption = Annotated[Ties, _option(SEARCH, "With cox: how equal times are treated.", "--ties")]
+Start = Annotated[
+    list[str], _option(SEARCH, "Start model: auto, empty, full, or names of columns and groups.", "--start")
+]
 MaxTerms = Annotated[int | None, _option(SEARCH, "Most terms in the model.")]
 MaxSteps = Annotated[int | None, _option(SEARCH, "Most steps.")]
-NoIntercept = Annotated[bool, _option(SEARCH, "Fit without an intercept.", "--no-intercept")]
+NoIntercept = Annotated[bool, _flag(SEARCH, "Fit without an intercept.", "--no-intercept")]
 RefitsOption = Annotated[
     Refits,
-    _option(SEARCH, "Refit all candidates, or the leading ones (same path; the `candidates` parameter)."),
+    _option(
+        SEARCH,
+        "How candidates are computed: all are refitted at every step, or only the leading ones (same path, faster; "
+        "not for gaussian). It writes no file: that is --candidates.",
+        "--refits",
+    ),
 ]
 CollinearityOption = Annotated[Collinearity, _option(SEARCH, "What to do about collinear terms.")]
 VifThreshold = Annotated[float, _option(SEARCH, "Variance inflation factor to warn from.")]
-Tolerance = Annotated[float | None, _option(SEARCH, "Tolerance under which a column counts as aliased.")]
-Hierarchy = Annotated[str, _option(SEARCH, "strong: an interaction only while its parents are in.")]
+Tolerance = Annotated[float, _option(SEARCH, "Tolerance under which a column counts as aliased.")]
+HierarchyOption = Annotated[
+    Hierarchy, _option(SEARCH, "strong: an interaction only while its parents are in.", "--hierarchy")
+]
 Event = Annotated[str | None, _option(COLUMNS, "The value of --target (binomial) or --status (cox) that is the event.")]
-Verbose = Annotated[int, _option(SEARCH, "Print every step while it runs.", "--verbose", "-v", count=True)]
+Verbose = Annotated[
+    int,
+    _flag(
+        SEARCH,
+        "Print every step on standard error while the search runs.",
+        "--verbose",
+        "-v",
+        count=True,
+        show_default=False,
+    ),
+]
 
 Trace = Annotated[Path | None, _option(OUTPUT, "Write the trace, one row a step, to this CSV file.")]
-Candidates = Annotated[Path | None, _option(OUTPUT, "Write every candidate of every step to this CSV file.")]
-Json = Annotated[bool, _option(OUTPUT, "Print one JSON object and nothing else.", "--json")]
+Candidates = Annotated[
+    Path | None,
+    _option(
+        OUTPUT,
+        "Write a table of every candidate of every step to this CSV file; how they are computed is --refits.",
+        "--candidates",
+    ),
+]
+Json = Annotated[bool, _flag(OUTPUT, "Print one JSON object and nothing else.", "--json")]

@@ -17,6 +17,7 @@ from rich.table import Table
 from stepsel.reading import ReadingError
 
 WIDE = 100_000
+NOTE_ON_P_VALUES = "p-values and intervals are not adjusted for the selection."
 TRACE = {  # column: header, format
     "step": ("step", "d"),
     "action": ("action", "s"),
@@ -44,6 +45,7 @@ VIF = {
     "df": ("df", "d"),
     "gvif": ("GVIF", ".4g"),
     "vif": ("VIF", ".4g"),
+    "weighted_vif": ("weighted VIF", ".4g"),
     "tolerance": ("tolerance", ".4g"),
 }
 
@@ -118,7 +120,7 @@ def _cell(value: Any, spec: str) -> str:
     return format(float(value), spec)
 
 
-def show_result(result: Any, title: str) -> None:
+def show_result(result: Any, title: str, *, perfect: bool = False, vif_limit: float | None = None) -> None:
     """Print the trace, the final model, its collinearity and why the search ended.
 
     Parameters
@@ -127,15 +129,27 @@ def show_result(result: Any, title: str) -> None:
         A finished selection.
     title : str
         The data and the search in one line.
+    perfect : bool
+        Whether the residuals are rounding noise, so that tests of coefficients mean nothing.
+    vif_limit : float, optional
+        Where no collinearity was told of, the factor up to which there is none.
     """
     console = standard_output()
     console.print(title, end="\n\n")
     steps, model = _layouts(result.trace.attrs)
     console.print("Steps", _fitted(console, result.trace, steps), sep="\n")
-    console.print("Final model", table(result.tidy(), model), sep="\n")
+    coefficients = result.tidy()
+    tests = ["statistic", "p_value"]
+    coefficients.loc[perfect | ~np.isfinite(coefficients["statistic"]), tests] = np.nan
+    console.print("Final model", table(coefficients, model), sep="\n")
+    if coefficients["p_value"].notna().any():
+        console.print(NOTE_ON_P_VALUES, end="\n\n")
     collinearity = result.collinearity
     if len(collinearity):
         console.print("Collinearity", table(collinearity, vif_layout(collinearity)), sep="\n")
+        largest = collinearity[[name for name in ("vif", "weighted_vif") if name in collinearity]].max().max()
+        if vif_limit is not None and largest <= vif_limit:
+            console.print(f"No collinearity to report (largest VIF {largest:.3g}).", end="\n\n")
     names = list(map(str, result.selected))
     if names:
         chosen = f"Selected ({len(names)}): {', '.join(names)}."
@@ -155,9 +169,10 @@ def _layouts(attrs: Mapping[Hashable, Any]) -> tuple[dict[str, tuple[str, str]],
     tests = {str(attrs.get(f"test_{move}", "")) for move in ("enter", "remove")}
     name = STATISTICS.get(tests.pop(), "statistic") if len(tests) == 1 else "F" if "f" in tests else "chi2"
     steps["statistic"] = (name, TRACE["statistic"][1])
+    if attrs.get("r2") == "McFadden":
+        steps["r2"] = ("pseudo-R2", TRACE["r2"][1])
     if attrs.get("family", "gaussian") == "gaussian":
         return steps, MODEL
-    steps["r2"] = ("pseudo-R2", TRACE["r2"][1])
     return steps, MODEL | {"statistic": ("z", MODEL["statistic"][1])}
 
 
@@ -188,7 +203,7 @@ def vif_layout(frame: pd.DataFrame) -> dict[str, tuple[str, str]]:
     dict
         Column to header and format.
     """
-    single = "df" in frame and (frame["df"] == 1).all()
+    single = "df" in frame and (frame["df"] <= 1).all()  # 0 is a constant, which has none of both
     return {name: how for name, how in VIF.items() if not (single and name in ("df", "gvif"))}
 
 
@@ -236,6 +251,7 @@ def result_content(result: Any) -> dict[str, Any]:
     return {
         "selected": [str(term) for term in result.selected],
         "stop_reason": str(result.stop_reason),
+        "note_on_p_values": NOTE_ON_P_VALUES,
         "n_obs": result.n_obs,
         "n_dropped": result.n_dropped,
         "criterion": result.trace.attrs.get("criterion"),

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from stepsel.cli.names import column_names
-from stepsel.reading import ReadingError, Table, known_name, numeric_frame
+from stepsel.reading import ReadingError, Table, holds_nothing, known_name, numeric_frame
 
 COUNTS = ("poisson", "negative_binomial")
+EMPTY = "is empty and was left out"
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Data:
         Option to column name, for what was asked for.
     event : str, optional
         The label of the event, where the selector has to find it.
+    taken : dict
+        Column that is no candidate -> why.
     notes : list of str
     """
 
@@ -37,6 +40,7 @@ class Data:
     offset: pd.Series | None
     roles: dict[str, str]
     event: str | None
+    taken: dict[str, str]
     notes: list[str]
 
     @property
@@ -68,12 +72,12 @@ def split(table: Table, asked: SimpleNamespace) -> Data:
     """
     roles = _roles(table, asked)
     used = {role: _used(table, role, name, asked.family) for role, name in roles.items()}
-    names = list(roles.values())
-    frame = candidates(table, asked.drop, names)
+    frame, taken = candidates(table, asked.drop, roles)
     if asked.missing == "raise":
         refuse_missing(table, pd.concat([frame, *used.values()], axis=1))
     offset = _offset(table, used, asked)
     y, notes = _cox(used, asked) if asked.family == "cox" else (used["target"], [])
+    notes = empty_note(taken) + notes
     weights = used.get("weights")
     rows = pd.Series(True, index=frame.index)
     for column in (weights, offset):
@@ -82,7 +86,7 @@ def split(table: Table, asked: SimpleNamespace) -> Data:
         notes.append(f"{int((~rows).sum())} of {len(rows)} rows without weight or offset were left out.")
         frame, y = frame[rows], y[rows]
         weights, offset = (None if column is None else column[rows] for column in (weights, offset))
-    return Data(frame, y, weights, offset, roles, None if asked.family == "cox" else asked.event, notes)
+    return Data(frame, y, weights, offset, roles, None if asked.family == "cox" else asked.event, taken, notes)
 
 
 def _roles(table: Table, asked: SimpleNamespace) -> dict[str, str]:
@@ -177,8 +181,8 @@ def event_notes(column: pd.Series, events: np.ndarray) -> list[str]:
     return [f"The event is {column.name} = {value}: {int((events == 1).sum())} of {len(column)} rows."]
 
 
-def candidates(table: Table, drop: list[str], others: list[str]) -> pd.DataFrame:
-    """Take the columns that may enter; every one has to be numeric.
+def candidates(table: Table, drop: list[str], roles: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Take the columns that may enter; every one has to be numeric, and those without any value are left out.
 
     Parameters
     ----------
@@ -186,12 +190,14 @@ def candidates(table: Table, drop: list[str], others: list[str]) -> pd.DataFrame
         A file that was read.
     drop : list of str
         The values of ``--drop``.
-    others : list of str
-        Columns with another use.
+    roles : mapping
+        Option to column, for columns with another use.
 
     Returns
     -------
-    DataFrame
+    frame : DataFrame
+    taken : dict
+        Every other column -> why it is no candidate.
 
     Raises
     ------
@@ -200,13 +206,22 @@ def candidates(table: Table, drop: list[str], others: list[str]) -> pd.DataFrame
     """
     columns = list(table.frame.columns)
     dropped = column_names(drop, columns, table.path)
-    for name in others:
+    for role, name in roles.items():
         if name in dropped:
-            raise ReadingError(f"Column {name!r} is used and cannot be dropped as well.")
-    names = [name for name in columns if name not in dropped and name not in others]
+            raise ReadingError(f"Column {name!r} is used as --{role} and cannot be dropped as well.")
+    taken = dict.fromkeys(dropped, "is left out with --drop")
+    taken |= {name: "is the target" if role == "target" else f"is used as --{role}" for role, name in roles.items()}
+    taken |= {name: EMPTY for name in columns if name not in taken and holds_nothing(table.frame[name])}
+    names = [name for name in columns if name not in taken]
     if not names:
         raise ReadingError(f"{table.path} has no candidate columns left.")
-    return numeric_frame(table, names)
+    return numeric_frame(table, names), taken
+
+
+def empty_note(taken: Mapping[str, str]) -> list[str]:
+    """Say which columns were left out because they hold nothing."""
+    empty = [name for name, why in taken.items() if why == EMPTY]
+    return [f"Empty column{'s' * (len(empty) > 1)} left out: {', '.join(empty)}."] if empty else []
 
 
 def refuse_missing(table: Table, frame: pd.DataFrame) -> None:

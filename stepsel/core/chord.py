@@ -26,25 +26,37 @@ class Here:
     likelihood : Likelihood
     Z : float array of shape (k, n_rows)
     optimum : Optimum
-    n_fixed : int
-        The first rows of ``Z`` that are no term.
+    largest, largest_of_model : float arrays of shape (p,) and (k,)
+        Largest absolute entry of every column of the data, and of every row of ``Z``.
     """
 
-    def __init__(self, likelihood: Likelihood, Z: FloatArray, optimum: Optimum, n_fixed: int) -> None:
-        self.likelihood, self.Z, self.optimum, self.n_fixed = likelihood, Z, optimum, n_fixed
+    def __init__(
+        self,
+        likelihood: Likelihood,
+        Z: FloatArray,
+        optimum: Optimum,
+        largest: FloatArray,
+        largest_of_model: FloatArray,
+    ) -> None:
+        self.likelihood, self.Z, self.optimum = likelihood, Z, optimum
+        self.largest, self.largest_of_model = largest, largest_of_model
         self.curvature = likelihood.curvature_of(optimum)
         self.inverse = inverse_information(optimum.information)
 
-    def score_pass(self, X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return, for every column, its loadings on the model (k, p), the information it adds, and its gradient."""
+    def score_pass(self, X: FloatArray, columns: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return, for some columns, their loadings on the model (k, m), the information they add, and their gradients.
+
+        The pass over the data takes all columns along: that is faster than to gather some.
+        """
         cross, squares = self.curvature.cross(self.Z, X)
+        cross, squares = cross[:, columns], squares[columns]
         loadings = self.inverse @ cross
         left = squares - np.einsum("ij,ij->j", cross, loadings)
-        gradient = self.optimum.residual @ X
+        gradient = (self.optimum.residual @ X)[columns]
         doubtful = np.flatnonzero(~(left > _RECOMPUTE * squares))
         for begin in range(0, len(doubtful), 64):
-            columns = doubtful[begin : begin + 64]
-            left[columns], gradient[columns], loadings[:, columns] = self._careful(X, columns, loadings[:, columns])
+            at = doubtful[begin : begin + 64]
+            left[at], gradient[at], loadings[:, at] = self._careful(X, columns[at], loadings[:, at])
         return loadings, left, gradient
 
     def _careful(
@@ -59,7 +71,7 @@ class Here:
 
     def scores(self, X: FloatArray, columns: IntArray) -> FloatArray:
         """Return the score statistics of single columns."""
-        _, left, gradient = self.score_pass(X if len(columns) == X.shape[1] else np.ascontiguousarray(X[:, columns]))
+        _, left, gradient = self.score_pass(X, columns)
         return gradient**2 / left
 
     def joint_score(self, block: FloatArray) -> float:
@@ -89,15 +101,13 @@ def added_together(here: Here, X: FloatArray, columns: IntArray) -> FloatArray:
     -------
     float array of shape (m,)
     """
-    loadings, left, gradient = here.score_pass(X)
+    loadings, left, gradient = here.score_pass(X, columns)
     result = np.empty(len(columns))
     height = max(1, BLOCK // len(X))
     for begin in range(0, len(columns), height):
-        chosen = columns[begin : begin + height]
-        left_over = X[:, chosen].T - loadings[:, chosen].T @ here.Z
-        result[begin : begin + height] = _chord(
-            here, left_over, left[chosen], (gradient[chosen] / left[chosen])[:, None] * left_over
-        )
+        at = slice(begin, begin + height)
+        left_over = X[:, columns[at]].T - loadings[:, at].T @ here.Z
+        result[at] = _chord(here, left_over, left[at], (gradient[at] / left[at])[:, None] * left_over)
     return result
 
 

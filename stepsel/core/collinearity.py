@@ -18,8 +18,8 @@ from stepsel.core.terms import IntArray
 NULL_SPACE = 1e-24
 
 
-def inflation(factor: FloatArray, null_space: float = NULL_SPACE) -> FloatArray:
-    """Return the variance inflation factor of every column.
+def inflation(factor: FloatArray, null_space: float = NULL_SPACE) -> tuple[FloatArray, FloatArray]:
+    """Return variance inflation factors and condition indices.
 
     Parameters
     ----------
@@ -30,23 +30,30 @@ def inflation(factor: FloatArray, null_space: float = NULL_SPACE) -> FloatArray:
 
     Returns
     -------
-    float array of shape (n_columns,)
+    inflation : float array of shape (n_columns,)
         ``1 / (1 - R2)`` of each column on the others; ``inf`` for columns of an exact linear dependence.
+    indices : float array of shape (n_columns,)
+        Largest singular value over each singular value, ascending; ``inf`` for an exact dependence. The last is the
+        condition number.
 
     Examples
     --------
-    >>> inflation(np.array([[1.0, 0.6], [0.0, 0.8]])).round(4).tolist()
-    [1.5625, 1.5625]
+    >>> vif, indices = inflation(np.array([[1.0, 0.6], [0.0, 0.8]]))
+    >>> vif.round(4).tolist(), indices.round(4).tolist()
+    ([1.5625, 1.5625], [1.0, 2.0])
     """
-    if factor.shape[1] == 0:
-        return np.empty(0)
-    _, singular, right = np.linalg.svd(factor, full_matrices=True)
-    squares = np.zeros(factor.shape[1])
-    squares[: len(singular)] = singular**2
-    null = squares <= null_space
-    result = (right[~null] ** 2 / squares[~null, None]).sum(axis=0)
+    n_columns = factor.shape[1]
+    if n_columns == 0:
+        return np.empty(0), np.empty(0)
+    # The right singular vectors of missing rows span the null space; a tall factor has none of those.
+    _, values, right = np.linalg.svd(factor, full_matrices=factor.shape[0] < n_columns)
+    singular = np.zeros(n_columns)
+    singular[: len(values)] = values
+    null = singular**2 <= null_space
+    result = (right[~null] ** 2 / singular[~null, None] ** 2).sum(axis=0)
     result[(right[null] ** 2).sum(axis=0) > 1e-8] = np.inf
-    return result
+    with np.errstate(divide="ignore"):
+        return result, np.where(null, np.inf, singular[0] / singular)
 
 
 def inflation_of_correlation(correlation: FloatArray) -> FloatArray | None:
@@ -58,22 +65,26 @@ def inflation_of_correlation(correlation: FloatArray) -> FloatArray | None:
     return inverse.diagonal().copy()
 
 
-def generalized_inflation(factor: FloatArray, groups: Sequence[IntArray], null_space: float = NULL_SPACE) -> FloatArray:
-    """Return the generalised variance inflation factor of every term.
+def diagnose(
+    factor: FloatArray, groups: Sequence[IntArray], null_space: float = NULL_SPACE
+) -> tuple[FloatArray, FloatArray]:
+    """Return the generalised variance inflation factor of every term, and the condition indices of its columns.
 
     Parameters
     ----------
-    factor : float array of shape (n_rows, n_columns)
+    factor, null_space
         As for :func:`inflation`.
     groups : sequence of int arrays
         The columns of each term.
 
     Returns
     -------
-    float array of shape (n_terms,)
+    gvif : float array of shape (n_terms,)
         ``det(R11) det(R22) / det(R)``; the variance inflation factor where a term has one column.
+    indices : float array of shape (n_columns,)
+        As for :func:`inflation`.
     """
-    single = inflation(factor, null_space)
+    single, indices = inflation(factor, null_space)
     result = np.empty(len(groups))
     for at, columns in enumerate(groups):
         if len(columns) == 1:
@@ -84,7 +95,7 @@ def generalized_inflation(factor: FloatArray, groups: Sequence[IntArray], null_s
             rest = np.setdiff1d(np.arange(factor.shape[1]), columns)
             log_det = _log_det(factor[:, columns]) + _log_det(factor[:, rest]) - _log_det(factor)
             result[at] = np.exp(log_det)
-    return result
+    return result, indices
 
 
 def _log_det(columns: FloatArray) -> float:
@@ -92,25 +103,3 @@ def _log_det(columns: FloatArray) -> float:
     if columns.shape[1] == 0:
         return 0.0
     return 2 * float(np.log(np.linalg.svd(columns, compute_uv=False)).sum())
-
-
-def condition_indices(factor: FloatArray, null_space: float = NULL_SPACE) -> FloatArray:
-    """Return the condition indices: largest singular value over each singular value, ascending.
-
-    Parameters
-    ----------
-    factor : float array of shape (n_rows, n_columns)
-        As for :func:`inflation`.
-
-    Returns
-    -------
-    float array of shape (n_columns,)
-        ``inf`` for an exact dependence; the last is the condition number.
-    """
-    if factor.shape[1] == 0:
-        return np.empty(0)
-    singular = np.zeros(factor.shape[1])
-    values = np.linalg.svd(factor, compute_uv=False)
-    singular[: len(values)] = values
-    with np.errstate(divide="ignore"):
-        return np.where(singular**2 > null_space, singular[0] / singular, np.inf)

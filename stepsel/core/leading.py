@@ -35,8 +35,7 @@ def best_addition(
         Exact for the contenders that were fitted, NaN for those that the bounds rule out.
     best : int
     """
-    loadings, left, gradient = here.score_pass(X)
-    loadings, left, gradient = loadings[:, columns], left[columns], gradient[columns]
+    loadings, left, gradient = here.score_pass(X, columns)
     score = gradient**2 / left
     leverage = _leverages(here)
     first = int(score.argmax())
@@ -45,7 +44,7 @@ def best_addition(
     )
     floor = float(brackets.lower(score[first : first + 1], np.array([radius]))[0])
     # A crude radius first: largest entries instead of the columns themselves.
-    largest = np.abs(X).max(axis=0)[columns] + np.abs(here.Z).max(axis=1) @ np.abs(loadings)
+    largest = here.largest[columns] + here.largest_of_model @ np.abs(loadings)
     crude = np.sqrt(leverage.max() + largest**2 / left)
     contenders = np.flatnonzero(brackets.upper(score, crude) >= floor)
     contenders = np.union1d(contenders, [first])

@@ -21,6 +21,7 @@ from stepsel.core.chord import Here, added_together, removed_together
 from stepsel.core.fits import Fit, FloatArray, Moves, Status
 from stepsel.core.likelihoods import Likelihood
 from stepsel.core.linear import LinearEngine
+from stepsel.core.moments import row_blocks
 from stepsel.core.newton import Optimum
 from stepsel.core.refit import Coefficients
 from stepsel.core.terms import BoolArray, IntArray
@@ -92,7 +93,7 @@ class LikelihoodEngine:
         self._test = dict(zip((True, False), tests, strict=True))
         self._by_p_value = by_p_value
         self._bounded = bounded and likelihood.self_concordant
-        self._X = _standardised(geometry, order)
+        self._X, self._largest = _standardised(geometry, order)
         self._fixed = np.ones((int(intercept), len(self._X)))
         self._fitted: dict[tuple[int, bool], Model] = {}
         self._model: Model
@@ -116,7 +117,7 @@ class LikelihoodEngine:
         """Return every model one move away: ``removals`` first, then ``additions``."""
         plain = self.geometry.neighbours(additions, removals)
         answers = Answers.empty(plain.status)
-        here = Here(self.likelihood, self._model.Z, self._model.optimum, len(self._fixed))
+        here = self._here(self._model)
         self._fitted = {}
         removing = np.arange(plain.n_removals)
         adding = np.arange(plain.n_removals, len(plain))
@@ -150,7 +151,25 @@ class LikelihoodEngine:
             self.separated.add(term)
         self._model = known
 
+    def _here(self, model: Model) -> Here:
+        of_model = np.concatenate([np.ones(len(self._fixed)), self._largest[model.columns]])
+        return Here(self.likelihood, model.Z, model.optimum, self._largest, of_model)
+
     # One candidate ----------------------------------------------------------------------------------------------------
+
+    def _conditional(self, rows: IntArray) -> FloatArray:
+        """Return the coefficients ``rows`` at the optimum, to second order, with the others at zero."""
+        optimum = self._model.optimum
+        if len(rows) == len(optimum.beta):
+            return optimum.beta
+        gone = np.setdiff1d(np.arange(len(optimum.beta)), rows)
+        part = optimum.information[np.ix_(rows, rows)]
+        try:
+            return optimum.beta[rows] + np.linalg.solve(
+                part, optimum.information[np.ix_(rows, gone)] @ optimum.beta[gone]
+            )
+        except np.linalg.LinAlgError:
+            return optimum.beta[rows]
 
     def _first(self, n_columns: int) -> FloatArray:
         """Return coefficients to start a fit from that knows nothing."""
@@ -163,14 +182,18 @@ class LikelihoodEngine:
     def _candidate(self, term: int, adding: bool) -> Model:
         """Fit one neighbour by damped Newton, from the coefficients of the current model where they are finite."""
         columns = self.geometry.columns_after(term, adding)
-        n_fixed, beta = len(self._fixed), self._model.optimum.beta
+        n_fixed = len(self._fixed)
         if self._model.optimum.separated:
             # Its coefficients are on the way to infinity, where a likelihood is flat: no place to start from.
             self._fitted[term, adding] = self._fit_columns(columns, self._first(len(columns)))
             return self._fitted[term, adding]
-        known = dict(zip(self._model.columns.tolist(), beta[n_fixed:], strict=True))
-        start = [known.get(column, 0.0) for column in columns.tolist()]
-        model = self._fit_columns(columns, np.concatenate([beta[:n_fixed], start]))
+        # Rows of the design that stay are copied as they are, in their order; new ones come last.
+        stay = np.flatnonzero(np.isin(self._model.columns, columns))
+        new = columns[~np.isin(columns, self._model.columns)]
+        rows = np.concatenate([np.arange(n_fixed), n_fixed + stay])
+        Z = np.concatenate([self._model.Z[rows], self._X[:, new].T])
+        start = np.concatenate([self._conditional(rows), np.zeros(len(new))])
+        model = Model(np.concatenate([self._model.columns[stay], new]), Z, self.likelihood.maximise(Z, start))
         self._fitted[term, adding] = model
         return model
 
@@ -220,13 +243,18 @@ class LikelihoodEngine:
                 ratios[together] = batch(here, self._X, places)
             for at in np.flatnonzero(np.isnan(ratios)):
                 ratios[at] = self._exact(int(terms[at]), adding)
-                separated = self._fitted[int(terms[at]), adding].optimum.separated
-                if adding and separated and not self._model.optimum.separated:
-                    answers.status[rows[at]] = Status.separated
-                    self.separated.add(int(terms[at]))
+        if adding and not self._model.optimum.separated:
+            self._flag_separation(terms, rows, answers)
         answers.change[rows] = answers.ratio[rows] = np.maximum(ratios, 0.0)
         if not self.likelihood.fixed_dispersion:
             self._dispersed(plain, rows, answers, adding=adding)
+
+    def _flag_separation(self, terms: IntArray, rows: IntArray, answers: Answers) -> None:
+        for row, term in zip(rows, terms.tolist(), strict=True):
+            model = self._fitted.get((term, True))
+            if model is not None and model.optimum.separated:
+                answers.status[row] = Status.separated
+                self.separated.add(term)
 
     def _places(self, terms: IntArray, *, adding: bool) -> IntArray:
         """Return the design columns of single terms to add, or their rows in the design of the model to remove."""
@@ -284,7 +312,7 @@ class LikelihoodEngine:
     def _dear_statistic(self, term: int, adding: bool) -> float:
         """Return the Wald statistic of an addition or the score statistic of a removal: at the model moved to."""
         model = self._fitted.get((term, adding)) or self._candidate(term, adding)
-        there = Here(self.likelihood, model.Z, model.optimum, len(self._fixed))
+        there = self._here(model)
         if adding:
             own = np.flatnonzero(~np.isin(model.columns, self._model.columns))
             return there.joint_wald(own + len(self._fixed)) / self._dispersion(model)
@@ -314,7 +342,7 @@ class LikelihoodEngine:
         values, vectors = np.linalg.eigh(part / np.multiply.outer(size, size))
         factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
         groups = [np.flatnonzero(np.isin(self._model.columns, self.terms.columns(term))) for term in active.tolist()]
-        return collinearity.generalized_inflation(factor, groups), collinearity.condition_indices(factor)
+        return collinearity.diagnose(factor, groups)
 
     def coefficients(self) -> Coefficients:
         """Return the coefficients of the current model on the columns as they came, in input order."""
@@ -347,11 +375,19 @@ class LikelihoodEngine:
         return self._finished(self._fit_columns(np.empty(0, dtype=np.intp), self._first(0)))
 
 
-def _standardised(geometry: LinearEngine, order: IntArray | None) -> FloatArray:
-    """Return the columns, centred where there is an intercept, at a mean square of one, rows in the given order."""
+def _standardised(geometry: LinearEngine, order: IntArray | None) -> tuple[FloatArray, FloatArray]:
+    """Return the columns, centred where there is an intercept, at a mean square of one, rows in the given order.
+
+    And the largest absolute entry of each.
+    """
     scale, n_rows = geometry.scale, len(geometry.data.y)
-    unit = scale.unit * np.sqrt(n_rows)
+    unit = np.where(scale.constant, 0.0, scale.unit * np.sqrt(n_rows))
     X = geometry.data.X if order is None else geometry.data.X[order]
-    result = np.subtract(X, scale.mean, dtype=float, order="C")
-    result *= np.where(scale.constant, 0.0, unit)
-    return result
+    result, largest = np.empty(X.shape), np.zeros(X.shape[1])
+    for rows in row_blocks(*X.shape):
+        block = result[rows]
+        np.subtract(X[rows], scale.mean, out=block)
+        block *= unit
+        np.maximum(largest, block.max(axis=0), out=largest)
+        np.maximum(largest, -block.min(axis=0), out=largest)
+    return result, largest

@@ -4,6 +4,7 @@ A likelihood knows its rows and nothing of the design. It answers for one linear
 row; that is all that fits, score statistics and bounds are made of.
 """
 
+import copy
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Protocol
@@ -104,7 +105,11 @@ class DiagonalCurvature:
         self.weights = weights
 
     def gram(self, Z: FloatArray) -> FloatArray:
-        return self.inner(Z, Z)
+        total, root = np.zeros((len(Z), len(Z))), np.sqrt(self.weights)
+        for rows in _blocks(Z.shape[1], max(_BLOCK * 8 // max(len(Z), 1), 256)):
+            block = Z[:, rows] * root[rows]
+            total += block @ block.T  # numpy sees the symmetry and halves the work
+        return total
 
     def inner(self, A: FloatArray, B: FloatArray) -> FloatArray:
         total = np.zeros((len(A), len(B)))
@@ -187,6 +192,20 @@ class Rows:
         return maximise(self, Z, beta)
 
 
+def _entropy(y: FloatArray) -> FloatArray:
+    """Return the log-likelihood of shares of events at themselves, a trial a row."""
+    return np.asarray(special.xlogy(y, y) + special.xlogy(1 - y, 1 - y), dtype=float)
+
+
+def _choose(y: FloatArray, trials: FloatArray | None) -> float:
+    """Return the sum of the logs of the binomial coefficients; 0 without trials."""
+    if trials is None:
+        return 0.0
+    events = y * trials
+    rows = special.gammaln(trials + 1) - special.gammaln(events + 1) - special.gammaln(trials - events + 1)
+    return float(rows.sum())
+
+
 class Binomial(Rows):
     """Logistic regression.
 
@@ -215,11 +234,8 @@ class Binomial(Rows):
         trials: FloatArray | None = None,
     ) -> None:
         super().__init__(y, weights if trials is None else trials, offset, n_obs)
-        self._constant = 0.0
-        if trials is not None:
-            events = y * trials
-            choose = special.gammaln(trials + 1) - special.gammaln(events + 1) - special.gammaln(trials - events + 1)
-            self._constant = float(choose.sum())
+        self._saturated = float(self._sum(_entropy(y)))
+        self._constant = _choose(y, trials)
 
     def discrimination(self, eta: FloatArray) -> dict[str, float]:
         return {"auc": area_under_curve(self.y, self._shifted(eta), self.weights)}
@@ -242,8 +258,7 @@ class Binomial(Rows):
         return DiagonalCurvature(self._weighted(small / (1 + small) ** 2))
 
     def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
-        saturated = self._sum(special.xlogy(self.y, self.y) + special.xlogy(1 - self.y, 1 - self.y))
-        return max(2 * (float(saturated) - optimum.loglik), 0.0), optimum.loglik + self._constant
+        return max(2 * (self._saturated - optimum.loglik), 0.0), optimum.loglik + self._constant
 
 
 class Poisson(Rows):
@@ -251,6 +266,11 @@ class Poisson(Rows):
 
     name = "poisson"
     self_concordant = True
+
+    def __init__(self, y: FloatArray, weights: FloatArray | None, offset: FloatArray | None, n_obs: float) -> None:
+        super().__init__(y, weights, offset, n_obs)
+        self._saturated = float(self._sum(special.xlogy(y, y) - y))
+        self._constant = -float(self._sum(special.gammaln(y + 1)))
 
     def first(self) -> float:
         return self._log_mean()
@@ -265,10 +285,7 @@ class Poisson(Rows):
         return DiagonalCurvature(self._weighted(np.exp(self._shifted(eta))))
 
     def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
-        saturated = float(self._sum(special.xlogy(self.y, self.y) - self.y))
-        return max(2 * (saturated - optimum.loglik), 0.0), optimum.loglik - float(
-            self._sum(special.gammaln(self.y + 1))
-        )
+        return max(2 * (self._saturated - optimum.loglik), 0.0), optimum.loglik + self._constant
 
 
 class General(Rows):
@@ -282,6 +299,8 @@ class General(Rows):
         As for :class:`Rows`.
     frequency : bool
         Whether weights are counts (``freq_weights``) rather than precisions (``var_weights``).
+    trials : float array of shape (n_rows,), optional
+        Numbers of trials of which y are shares; they take the place of weights.
     """
 
     batched = False
@@ -296,9 +315,13 @@ class General(Rows):
         n_obs: float,
         *,
         frequency: bool,
+        trials: FloatArray | None = None,
     ) -> None:
-        super().__init__(y, weights, offset, n_obs)
-        self.family = family
+        super().__init__(y, weights if trials is None else trials, offset, n_obs)
+        self.family = copy.deepcopy(family)  # fitting writes into family objects
+        if hasattr(self.family, "n"):
+            self.family.n = 1
+        self._constant = _choose(y, trials)
         self.name = type(family).__name__.lower()
         self._frequency = frequency
         self._free = self.name not in ("binomial", "poisson", "negativebinomial")
@@ -338,6 +361,8 @@ class General(Rows):
         return float(self._sum((self.y - mean) ** 2 / self.family.variance(mean))) / (self.n_obs - n_params)
 
     def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
+        if self.name == "binomial":
+            return -2 * optimum.loglik, optimum.loglik + float(self._sum(_entropy(self.y))) + self._constant
         mean = self._mean(optimum.eta)
         scale = self.dispersion(optimum.eta, n_params)
         if self.name == "gaussian" and getattr(self.family.link, "power", None) == 1:

@@ -57,7 +57,7 @@ class LinearEngine:
         self._ones = np.ones(len(terms), dtype=np.intp)
         self._eligible = np.zeros(len(terms), dtype=np.int8)
         self._state: State
-        self._active: list[int] = []
+        self._active: dict[int, None] = {}  # the terms of the model in the order in which they entered
         self._full_inflation: FloatArray | None = None
         self.perfect = False
 
@@ -85,7 +85,7 @@ class LinearEngine:
         if state is None:
             order = self._independent(order)
             state = OrthogonalState(self.problem, self.tolerance, self.terms.columns_of(order))
-        self._state, self._active = state, order.tolist()
+        self._state, self._active = state, dict.fromkeys(order.tolist())
         self._note_perfect()
         started = np.zeros(len(active), dtype=bool)
         started[order] = True
@@ -105,7 +105,7 @@ class LinearEngine:
             if self._trusted(moves):
                 return moves
             self._state = OrthogonalState(
-                self.problem, self.tolerance, self.terms.columns_of(np.array(self._active, dtype=np.intp))
+                self.problem, self.tolerance, self.terms.columns_of(np.array(list(self._active), dtype=np.intp))
             )
             self._note_perfect()
         return self._evaluate(additions, removals)
@@ -114,10 +114,10 @@ class LinearEngine:
         """Move to the model with ``term`` added or removed."""
         if adding:
             self._state.enter(self.terms.columns(term))
-            self._active.append(term)
+            self._active[term] = None
         else:
             self._state.leave(self.terms.columns(term))
-            self._active.remove(term)
+            del self._active[term]
         self._note_perfect()
 
     @property
@@ -147,7 +147,7 @@ class LinearEngine:
         """Return the independent columns of the current model, in input order."""
         if isinstance(self._state, OrthogonalState):
             return np.sort(self._state.basis_columns)
-        return np.sort(self.terms.columns_of(np.array(self._active, dtype=np.intp)))
+        return np.sort(self.terms.columns_of(np.array(list(self._active), dtype=np.intp)))
 
     def columns_after(self, term: int, adding: bool) -> IntArray:
         """Return the independent columns of the model after a move, in input order."""
@@ -179,9 +179,8 @@ class LinearEngine:
                 values = eigvalsh(part, check_finite=False)[::-1]
                 return vif, np.ones(len(active)), np.sqrt(values[0] / values)
         factor, groups = self._factor(active)
-        gvif = collinearity.generalized_inflation(factor, groups, self._null_space)
-        df = np.array([len(group) for group in groups], dtype=float)
-        return gvif, df, collinearity.condition_indices(factor, self._null_space)
+        gvif, indices = collinearity.diagnose(factor, groups, self._null_space)
+        return gvif, np.array([len(group) for group in groups], dtype=float), indices
 
     def collinearity_summary(self, active: IntArray) -> tuple[float, float]:
         """Return condition number and largest variance inflation factor (in one dimension) of a model."""
@@ -213,7 +212,7 @@ class LinearEngine:
             part = self.correlation if whole else self.correlation[np.ix_(usable, usable)]
             inflation = collinearity.inflation_of_correlation(part)
         if inflation is None:
-            inflation = collinearity.inflation(self.unit_columns(usable), self._null_space)
+            inflation, _ = collinearity.inflation(self.unit_columns(usable), self._null_space)
         result = np.ones(len(self.scale.constant))
         result[usable] = inflation
         return result
@@ -283,6 +282,8 @@ class LinearEngine:
 
     def _independent(self, order: IntArray) -> IntArray:
         """Return the terms that are not wholly aliased with those before them in ``order``."""
+        if not len(order):
+            return order
         inside = set(OrthogonalState(self.problem, self.tolerance, self.terms.columns_of(order)).basis_columns.tolist())
         return np.array([term for term in order if not inside.isdisjoint(self.terms.columns(term))], dtype=np.intp)
 

@@ -8,14 +8,16 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from stepsel.core.fits import FloatArray
 
-# Newton's decrement (twice the distance to the maximum) at which a fit is done: quadratic convergence leaves an error
-# of its square, scoring of a fraction of it.
-_DONE_NEWTON = 1e-10
+# Newton's decrement (twice the distance to the maximum) before a step that is the last: quadratic convergence leaves an
+# error of its square, scoring of a fraction of it. Towards infinity the decrement falls by a factor of e a step.
+_DONE_NEWTON = 1e-8
+_DONE_AT_INFINITY = 1e-10
 _DONE_SCORING = 1e-24
 _MOST_STEPS = 200
 # At a finite maximum the last step moves no linear predictor; when the maximum lies at infinity, each step moves some
 # by about one while the likelihood hardly changes any more.
 _STILL_MOVING = 0.05
+_STILL_SCORING = 1e-3
 
 
 class Curved(Protocol):
@@ -115,12 +117,13 @@ def maximise(likelihood: Concave, Z: FloatArray, beta: FloatArray) -> Optimum:
         beta, eta, residual = beta + size * step, eta + size * shift, trial_residual
         loglik = trial
         information = likelihood.curvature(eta).gram(Z)
-        if size == 1.0 and decrement < done:
-            converged = True
-            separated = bool(np.abs(shift).max(initial=0.0) > _STILL_MOVING)
+        moving = size < 1.0 or bool(np.abs(shift).max(initial=0.0) > _STILL_MOVING)
+        if size == 1.0 and decrement < (min(done, _DONE_AT_INFINITY) if moving else done):
+            converged, separated = True, moving
             break
-        if not likelihood.quadratic and decrement < 1e-14 and decrement > previous / 4:
-            converged = True  # scoring goes on by a steady factor until rounding stops it
+        if not likelihood.quadratic and decrement < 1e-20 and decrement > previous / 4:
+            # Scoring goes on by a steady factor, until rounding stops it or, towards infinity, for ever.
+            converged, separated = True, bool(np.abs(shift).max(initial=0.0) > _STILL_SCORING)
             break
         previous = decrement
     return Optimum(beta, eta, loglik, information, residual, converged or not len(beta), separated)

@@ -140,8 +140,9 @@ def search(
             after = active.copy()
             term, adding = int(moves.term[chosen]), chosen >= moves.n_removals
             after[term] = adding
-            undone = after.tobytes() in visited and policy.may_undo and _undoes(path.steps, term, adding)
-            if after.tobytes() in visited and not undone:
+            key = after.tobytes()
+            undone = key in visited and policy.may_undo and _undoes(path.steps, term, adding)
+            if key in visited and not undone:
                 path.stop_reason = (
                     f"The next move ({'add' if adding else 'remove'} {terms.names[term]}) leads back to a model that "
                     "was visited before."
@@ -164,7 +165,7 @@ def search(
         path.last = None
         n_terms += 1 if adding else -1
         active = after
-        visited.add(active.tobytes())
+        visited.add(key)
 
 
 def _undoes(steps: list[Step], term: int, adding: bool) -> bool:

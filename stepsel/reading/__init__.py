@@ -5,7 +5,7 @@ people write them, ``columns`` settles each column, ``delimited`` joins these fo
 files that carry types, ``tidy`` names the columns, ``table`` is the entrance.
 """
 
-from stepsel.reading.errors import ReadingError
-from stepsel.reading.table import Table, known_name, numeric_frame, read_table
+from stepsel.reading.errors import ReadingError, listed
+from stepsel.reading.table import Table, holds_nothing, known_name, numeric_frame, read_table
 
-__all__ = ["ReadingError", "Table", "known_name", "numeric_frame", "read_table"]
+__all__ = ["ReadingError", "Table", "holds_nothing", "known_name", "listed", "numeric_frame", "read_table"]

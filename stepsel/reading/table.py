@@ -18,6 +18,8 @@ from stepsel.reading.source import decode, load
 from stepsel.reading.tidy import leading_zeros, leftovers, missing_note, trim_names, unique_names
 from stepsel.reading.typed import read_sheet, read_typed
 
+_EXAMPLES = 5
+
 
 @dataclass(frozen=True)
 class Table:
@@ -197,7 +199,7 @@ def known_name(name: str, names: Iterable[str], path: str, role: str = "column")
     Raises
     ------
     ReadingError
-        There is none: the sentence lists the names, the closest first.
+        There is none: the sentence names the closest, and lists the others after it.
     """
     known = list(names)
     if name in known:
@@ -205,7 +207,18 @@ def known_name(name: str, names: Iterable[str], path: str, role: str = "column")
     close = difflib.get_close_matches(name.casefold(), [other.casefold() for other in known], 3, 0.5)
     known.sort(key=lambda other: close.index(other.casefold()) if other.casefold() in close else len(close))
     what = f"The {role} {name!r}" if role != "column" else f"Column {name!r}"
-    raise ReadingError(f"{what} is not in {path}: its columns are {listed(known, 20)}.")
+    near = [other for other in known if other.casefold() in close[:1]]
+    hint = f"did you mean {near[0]!r}? Its" if near else "its"
+    those = "columns and groups" if "group" in role else "columns"
+    raise ReadingError(f"{what} is not in {path}: {hint} {those} are {listed(known, 20)}.")
+
+
+def holds_nothing(column: pd.Series) -> bool:
+    """Whether a column has no value: it is empty, or holds one and the same code for missing values throughout."""
+    if not is_text(column):
+        return bool(column.isna().all())
+    present = set(column.dropna().astype(str).str.strip()) - {""}
+    return len(present) <= 1 and present <= MISSING_CODES
 
 
 def numeric_frame(table: Table, columns: Iterable[str], role: str = "column") -> pd.DataFrame:
@@ -228,12 +241,15 @@ def numeric_frame(table: Table, columns: Iterable[str], role: str = "column") ->
     Raises
     ------
     ReadingError
-        A column holds something else: the sentence names it, the line, the value and the way out.
+        Columns hold something else: the sentence names them all, line and value of the first, and the way out.
     """
     frame = table.frame[list(columns)]
+    text = [name for name in frame.columns if not _is_numeric(frame[name])]
+    if len(text) > 1:
+        raise ReadingError(_why_not_all_numeric(table, text, role))
     for name in frame.columns:
         column = frame[name]
-        if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)):
+        if name in text:
             raise ReadingError(_why_not_numeric(table, name, column, role))
         infinite = np.isinf(column.to_numpy(float, na_value=np.nan))
         if infinite.any():
@@ -242,6 +258,44 @@ def numeric_frame(table: Table, columns: Iterable[str], role: str = "column") ->
         if len(column) and column.isna().all():
             raise ReadingError(f"{table.path}: {role} {name!r} is empty; {_drop(name, role)}.")
     return frame
+
+
+def _is_numeric(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)
+
+
+def _why_not_all_numeric(table: Table, names: list[str], role: str) -> str:
+    """Name several columns that are not numbers, with one --drop that leaves all of them out."""
+    found = [name if at >= _EXAMPLES else f"{name} ({_example(table, name)})" for at, name in enumerate(names)]
+    sentence = f"{table.path}: {len(names)} {role}s are not numeric: {', '.join(found)}; "
+    drop = [name for name in names if name not in table.unclear]
+    if drop:
+        correct = "correct them, or " if any(_nearly_numeric(table.frame[name]) for name in drop) else ""
+        sentence += f"{correct}leave them out with {drop_option(drop)}; "
+    for reason in dict.fromkeys(table.unclear[name] for name in names if name in table.unclear):
+        unclear = [name for name in names if table.unclear.get(name) == reason]
+        sentence += f"{', '.join(unclear)} {reason}; "
+    return f"{sentence.removesuffix('; ')}."
+
+
+def _nearly_numeric(column: pd.Series) -> bool:
+    return is_text(column) and mostly_numeric(column)
+
+
+def _example(table: Table, name: str) -> str:
+    """Show the first value of a column that keeps it from being numeric."""
+    column = table.frame[name]
+    if not is_text(column):
+        return f"{column.dtype} values"
+    found = None if name in table.unclear else obstacle(column)
+    if found is None:
+        row = next(row for row, cell in enumerate(column) if pd.notna(cell) and str(cell).strip())
+        found = row, str(column.iloc[row])
+    return f"{table.place(found[0])} holds {_shortened(found[1])!r}"
+
+
+def _shortened(value: str) -> str:
+    return value if len(value) <= 40 else value[:37] + "..."
 
 
 def _why_not_numeric(table: Table, name: str, column: pd.Series, role: str) -> str:
@@ -258,16 +312,24 @@ def _why_not_numeric(table: Table, name: str, column: pd.Series, role: str) -> s
         where = f" ({table.place(odd[0])} holds {odd[1]!r} after {odd[2]!r})" if odd else ""
         return f"{table.path}: {role} {name!r} mixes ways to write numbers{where}; correct it, or {drop}."
     row, value = found
-    shown = value if len(value) <= 40 else value[:37] + "..."
     ways = ["correct it", drop] if mostly_numeric(column) else [drop]
     if value in MISSING_CODES or (len(ways) > 1 and not any(sign.isdigit() for sign in value)):
         ways.insert(-1, f"declare it missing with --na {_quoted(value)}")
     advice = ", ".join(ways[:-1]) + (", or " if ways[1:] else "") + ways[-1]
-    return f"{table.path}: {role} {name!r} is not numeric: {table.place(row)} holds {shown!r}; {advice}."
+    return f"{table.path}: {role} {name!r} is not numeric: {table.place(row)} holds {_shortened(value)!r}; {advice}."
+
+
+def drop_option(names: Iterable[str]) -> str:
+    """Write the option that leaves columns out, to be copied; a name with a comma needs one of its own."""
+    plain: list[str] = []
+    own: list[str] = []
+    for name in names:
+        (own if "," in name else plain).append(name)
+    return " ".join(f"--drop {_quoted(value)}" for value in [",".join(plain), *own] if value)
 
 
 def _drop(name: str, role: str) -> str:
-    return f"leave the column out with --drop {_quoted(name)}" if role == "column" else f"choose another {role}"
+    return f"leave the column out with {drop_option([name])}" if role == "column" else f"choose another {role}"
 
 
 def _quoted(name: str) -> str:
