@@ -274,6 +274,8 @@ def sample_weights(weights: Any, n_rows: int) -> FloatArray | None:
         return None
     if isinstance(weights, numbers.Real):
         weights = np.full(n_rows, float(weights))
+    if isinstance(weights, pd.api.extensions.ExtensionArray | pd.Index):
+        weights = pd.Series(weights)
     if not isinstance(weights, pd.Series) and np.ndim(unmasked(weights)) == 1:
         weights = pd.Series(unmasked(weights))
     if isinstance(weights, pd.Series):
@@ -324,7 +326,8 @@ def check_range(design: Design, scale: ColumnScale) -> None:
             f"column {design.labels[int(np.argmax(unusable))]!r} holds values whose squares leave the range of double "
             "precision: express it in other units."
         )
-    if scale.response_out_of_range:
+    overflow = not (np.isfinite(scale.raw_ssy) and np.isfinite(scale.ssy))
+    if overflow or (scale.raw_ssy < 1e-290 and design.y.any()):
         raise ValueError(
             f"response {design.y_name!r} holds values whose squares leave the range of double precision: express it in "
             "other units."

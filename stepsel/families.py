@@ -56,7 +56,7 @@ def recheck(settings: Settings, design: Design) -> None:
     """
     name = family_name(settings.family)
     left = f"response {design.y_name!r}"
-    if name == "binomial" and (not design.y.any() or design.y.all()):
+    if name == "binomial" and (not design.y.any() or (design.y == 1).all()):
         raise ValueError(f"{left} has one class only in the rows that are left: the binomial family needs two.")
     if name in ("poisson", "negative_binomial") and not design.y.any():
         raise ValueError(f"{left} is zero in every row that is left: there is nothing to explain.")

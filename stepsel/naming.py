@@ -3,11 +3,12 @@
 import difflib
 import numbers
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Sized
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from stepsel.core.terms import Terms
+from stepsel.core.terms import BoolArray, Terms
 
 
 def build_terms(
@@ -57,15 +58,31 @@ def build_terms(
         offset = np.concatenate([[0], np.cumsum([len(members_of[name]) for name in names])]).astype(np.intp)
     else:
         index, offset = np.arange(len(labels)), np.arange(len(labels) + 1)
-    kept = np.zeros(len(names), dtype=bool)
-    place = {name: at for at, name in enumerate(names)}
-    inside = {labels[at]: name for at, name in owner.items()}
-    for name in names_in(keep):
-        if isinstance(name, Hashable) and name in inside and name not in place:
-            group = inside[name]
-            raise ValueError(f"keep: {name!r} belongs to the group {group!r}: keep {group!r}.")
-    kept[[find(name, place, positions and not owner, "keep") for name in names_in(keep)]] = True
-    return Terms(names, index, offset, kept)
+    terms = Terms(names, index, offset, np.zeros(len(names), dtype=bool))
+    return replace(terms, kept=find_terms(keep, terms, labels, positions, "keep"))
+
+
+def find_terms(wanted: Any, terms: Terms, labels: Sequence[Hashable], positions: bool, where: str) -> BoolArray:
+    """Return which terms are among the names ``wanted``.
+
+    Positions name columns, so they are taken only where every column is a term of its own.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, or that of a column inside a group.
+    """
+    place = {name: at for at, name in enumerate(terms.names)}
+    found = np.zeros(len(terms), dtype=bool)
+    grouped = {
+        labels[column]: terms.names[at] for at in np.flatnonzero(terms.sizes > 1) for column in terms.columns(at)
+    }
+    for name in names_in(wanted):
+        group = grouped.get(name) if isinstance(name, Hashable) and name not in place else None
+        if group is not None:
+            raise ValueError(f"{where}: {name!r} belongs to the group {group!r}: name {group!r} instead.")
+        found[find(name, place, positions and not grouped, where)] = True
+    return found
 
 
 def names_in(names: Any) -> list[Hashable]:

@@ -10,6 +10,7 @@ import pandas as pd
 from stepsel.core.fits import FloatArray, Status
 from stepsel.core.likelihood_engine import LikelihoodEngine
 from stepsel.core.linear import LinearEngine
+from stepsel.core.orthogonal import rounding_floor
 from stepsel.core.search import Path
 from stepsel.core.terms import BoolArray, IntArray, Terms
 from stepsel.exceptions import (
@@ -92,7 +93,7 @@ def of_data(n_dropped: int, n_rows: int, labels: Sequence[Hashable], constant: B
 def of_fit(engine: LinearEngine | LikelihoodEngine, path: Path, path_terms: Terms, y_name: Hashable) -> None:
     """Warn of a perfect fit, of a saturated model and of a search that was cut short."""
     if engine.perfect:
-        if path.steps[0].active.any() or len(path.steps) > 1:
+        if engine.geometry.scale.ssy > rounding_floor(engine.geometry.scale.raw_ssy):
             text = "the residuals are rounding noise: look for a copy of the response among the columns."
         else:
             text = "the response does not vary: there is nothing to explain."

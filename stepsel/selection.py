@@ -1,6 +1,6 @@
 """One selection: design and settings -> engine, search -> result. Every public face ends here."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from threading import Lock
 from typing import Any
 
@@ -20,7 +20,7 @@ from stepsel.core.search import Step, search
 from stepsel.core.terms import BoolArray, Terms
 from stepsel.design import Design, check_finite, check_range
 from stepsel.families import geometry_data, likelihood_of, plain_data, recheck, residual_observations
-from stepsel.naming import build_terms, find, names_in
+from stepsel.naming import build_terms, find_terms
 from stepsel.result import StepwiseResult
 from stepsel.settings import Settings
 from stepsel.trace import Measures
@@ -80,7 +80,7 @@ def select(design: Design, settings: Settings, *, labelled: bool) -> StepwiseRes
         If ``settings.collinearity`` is "raise" and terms are aliased or strongly correlated.
     """
     terms = build_terms(design.labels, settings.groups, settings.keep, positions=not labelled)
-    wanted = _start(terms, settings, positions=not labelled)
+    wanted = _start(terms, design.labels, settings, positions=not labelled)
     n_rows = len(design.y)
     with _one_blas_thread:
         design, engine = _engine(design, terms, settings)
@@ -139,17 +139,13 @@ def _engine(design: Design, terms: Terms, settings: Settings) -> tuple[Design, L
     )
 
 
-def _start(terms: Terms, settings: Settings, *, positions: bool) -> BoolArray:
+def _start(terms: Terms, labels: Sequence[Hashable], settings: Settings, *, positions: bool) -> BoolArray:
     start: Any = settings.start
     if isinstance(start, str) and start == "auto":
         start = "full" if settings.direction == "backward" else "empty"
     if isinstance(start, str) and start in ("full", "empty"):
         return np.full(len(terms), start == "full") | terms.kept
-    wanted = terms.kept.copy()
-    place: dict[Hashable, int] = {name: at for at, name in enumerate(terms.names)}
-    for name in names_in(start):
-        wanted[find(name, place, positions and not settings.groups, "start")] = True
-    return wanted
+    return terms.kept | find_terms(start, terms, labels, positions, "start")
 
 
 def _check_size(engine: LinearEngine, wanted: BoolArray, settings: Settings) -> None:

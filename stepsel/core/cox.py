@@ -41,7 +41,6 @@ class Cox:
     batched = True
     fixed_dispersion = True
     n_nuisance = 0
-    quadratic = True
     self_concordant = False
 
     def __init__(

@@ -16,6 +16,9 @@ from stepsel.core.discrimination import area_under_curve
 from stepsel.core.fits import FloatArray
 from stepsel.core.newton import Optimum, inverse_information, maximise
 
+# Of general families: the decrement at which scoring hands over to Newton, the one at which Newton stops, the movement
+# of the linear predictor that tells of a maximum at infinity, and the step of numerical second derivatives.
+_ROUGH, _FINE, _STILL_MOVING, _DIFFERENCE = 1e-3, 1e-12, 1e-3, 1e-5
 # Columns of a block of rows of linear predictors: small enough to stay in the second-level cache.
 _BLOCK = 8192
 
@@ -49,8 +52,6 @@ class Likelihood(Protocol):
         Whether likelihood ratios are differences of log-likelihoods at one and the same dispersion (or maximised).
     n_nuisance : int
         Estimated parameters besides the coefficients.
-    quadratic : bool
-        Whether the curvature is that of the log-likelihood itself, so that Newton steps converge quadratically.
     self_concordant : bool
         Whether the third derivative of the log-likelihood of a row, as a function of its linear predictor, is nowhere
         larger than the second: the condition of the bounds of `stepsel.core.brackets`.
@@ -62,7 +63,6 @@ class Likelihood(Protocol):
     batched: bool
     fixed_dispersion: bool
     n_nuisance: int
-    quadratic: bool
     self_concordant: bool
 
     def evaluate(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -105,6 +105,8 @@ class DiagonalCurvature:
         self.weights = weights
 
     def gram(self, Z: FloatArray) -> FloatArray:
+        if self.weights.min(initial=0.0) < 0:  # observed information may be
+            return self.inner(Z, Z)
         total, root = np.zeros((len(Z), len(Z))), np.sqrt(self.weights)
         for rows in _blocks(Z.shape[1], max(_BLOCK * 8 // max(len(Z), 1), 256)):
             block = Z[:, rows] * root[rows]
@@ -147,7 +149,6 @@ class Rows:
     batched = True
     fixed_dispersion = True
     n_nuisance = 0
-    quadratic = True
     self_concordant = False
 
     def __init__(self, y: FloatArray, weights: FloatArray | None, offset: FloatArray | None, n_obs: float) -> None:
@@ -289,7 +290,7 @@ class Poisson(Rows):
 
 
 class General(Rows):
-    """Any family and link, given as an object with the interface of statsmodels' families, by Fisher scoring.
+    """Any family and link, given as an object with the interface of statsmodels' families.
 
     Parameters
     ----------
@@ -304,7 +305,6 @@ class General(Rows):
     """
 
     batched = False
-    quadratic = False
 
     def __init__(
         self,
@@ -323,7 +323,7 @@ class General(Rows):
             self.family.n = 1
         self._constant = _choose(y, trials)
         self.name = type(family).__name__.lower()
-        self._frequency = frequency
+        self._frequency, self._observed = frequency, False
         self._free = self.name not in ("binomial", "poisson", "negativebinomial")
         self.fixed_dispersion = not self._free
 
@@ -350,9 +350,23 @@ class General(Rows):
         return np.where(np.isnan(loglik), -np.inf, loglik), residual
 
     def curvature(self, eta: FloatArray) -> DiagonalCurvature:
+        """Return the observed information on the way to a maximum, the expected one otherwise."""
+        if self._observed:
+            step = _DIFFERENCE * np.maximum(np.abs(eta), 1.0)
+            return DiagonalCurvature((self.evaluate(eta - step)[1] - self.evaluate(eta + step)[1]) / (2 * step))
         mean = self._mean(eta)
         slope = 1 / self.family.link.deriv(mean)
         return DiagonalCurvature(self._weighted(slope * slope / self.family.variance(mean)))
+
+    def maximise(self, Z: FloatArray, beta: FloatArray) -> Optimum:
+        """Score first (Fisher), then take Newton steps with the observed information: scoring alone may circle."""
+        rough = maximise(self, Z, beta, done=_ROUGH)
+        exact = copy.copy(self)
+        exact._observed = True
+        fine = maximise(exact, Z, rough.beta, done=_FINE, moving=_STILL_MOVING)
+        if not fine.converged or fine.loglik < rough.loglik - 1e-9 * max(abs(rough.loglik), 1.0):
+            fine = maximise(self, Z, rough.beta, done=_FINE**2, moving=_STILL_MOVING)
+        return replace(fine, information=self.curvature(fine.eta).gram(Z))
 
     def dispersion(self, eta: FloatArray, n_params: int) -> float:
         if not self._free:

@@ -134,12 +134,18 @@ class LinearEngine:
         return every.fit()
 
     def aliasing(self, term: int, members: IntArray) -> list[int]:
-        """Return those terms of ``members`` that take part in the linear combination that ``term`` repeats."""
+        """Return those terms of ``members`` that take part in the linear combination that ``term`` repeats.
+
+        None where it repeats no combination of them.
+        """
         columns = self.terms.columns_of(members)
         own = self.terms.columns(term)
         scaled = self.unit_columns(np.concatenate([columns, own]))
         solution = np.linalg.lstsq(scaled[:, : len(columns)], scaled[:, len(columns) :], rcond=None)[0]
-        weight = np.abs(solution).max(axis=1) if solution.size else np.zeros(0)
+        left = scaled[:, len(columns) :] - scaled[:, : len(columns)] @ solution
+        if not solution.size or (left**2).sum() > max(1e-6, 10 * self.tolerance):
+            return []
+        weight = np.abs(solution).max(axis=1)
         owner = np.repeat(members, self.terms.sizes[members])
         return list(dict.fromkeys(owner[weight > 1e-6 * weight.max(initial=0.0)].tolist()))
 

@@ -79,11 +79,6 @@ class ColumnScale:
         return ~np.isfinite(self.squares) | (~self.constant & (self.squares < 1e-290))
 
     @property
-    def response_out_of_range(self) -> bool:
-        """Whether the squares of the response overflow, or underflow so that digits are lost."""
-        return not (np.isfinite(self.raw_ssy) and np.isfinite(self.ssy)) or 0 < self.raw_ssy < 1e-290
-
-    @property
     def unit(self) -> FloatArray:
         """What to multiply a column by to give it unit length."""
         return 1 / np.sqrt(np.where(self.constant, 1.0, self.squares))

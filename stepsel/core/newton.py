@@ -9,15 +9,13 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from stepsel.core.fits import FloatArray
 
 # Newton's decrement (twice the distance to the maximum) before a step that is the last: quadratic convergence leaves an
-# error of its square, scoring of a fraction of it. Towards infinity the decrement falls by a factor of e a step.
-_DONE_NEWTON = 1e-8
+# error of its square. Towards infinity the decrement falls by a factor of e a step.
+_DONE = 1e-8
 _DONE_AT_INFINITY = 1e-10
-_DONE_SCORING = 1e-24
 _MOST_STEPS = 200
 # At a finite maximum the last step moves no linear predictor; when the maximum lies at infinity, each step moves some
-# by about one while the likelihood hardly changes any more.
+# by about one under the logit link (less under others) while the likelihood hardly changes any more.
 _STILL_MOVING = 0.05
-_STILL_SCORING = 1e-3
 
 
 class Curved(Protocol):
@@ -30,7 +28,6 @@ class Curved(Protocol):
 class Concave(Protocol):
     """What a fit needs of a likelihood; `stepsel.core.likelihoods.Likelihood` documents it."""
 
-    quadratic: bool
     intercept: bool
 
     def evaluate(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -70,7 +67,9 @@ class Optimum:
     separated: bool
 
 
-def maximise(likelihood: Concave, Z: FloatArray, beta: FloatArray) -> Optimum:
+def maximise(
+    likelihood: Concave, Z: FloatArray, beta: FloatArray, *, done: float = _DONE, moving: float = _STILL_MOVING
+) -> Optimum:
     """Maximise the likelihood over the coefficients of the columns of ``Z``.
 
     Parameters
@@ -80,6 +79,10 @@ def maximise(likelihood: Concave, Z: FloatArray, beta: FloatArray) -> Optimum:
         The design, a column a row.
     beta : float array of shape (k,)
         Where to start.
+    done : float
+        Newton decrement before the last step.
+    moving : float
+        A last step that moves a linear predictor by more than this tells that the maximum lies at infinity.
 
     Returns
     -------
@@ -90,7 +93,6 @@ def maximise(likelihood: Concave, Z: FloatArray, beta: FloatArray) -> Optimum:
     Nocedal and Wright (2006), Numerical Optimization, chapter 3 (backtracking). Albert and Anderson (1984), On the
     existence of maximum likelihood estimates in logistic regression models, Biometrika 71 (separation).
     """
-    done = _DONE_NEWTON if likelihood.quadratic else _DONE_SCORING
     eta = beta @ Z
     loglik, residual = _evaluated(likelihood, eta)
     if not np.isfinite(loglik):
@@ -100,7 +102,6 @@ def maximise(likelihood: Concave, Z: FloatArray, beta: FloatArray) -> Optimum:
         eta = beta @ Z
         loglik, residual = _evaluated(likelihood, eta)
     converged = separated = False
-    previous = np.inf
     information = likelihood.curvature(eta).gram(Z)
     for _ in range(_MOST_STEPS if len(beta) else 0):
         step, decrement = _newton_step(information, Z @ residual)
@@ -117,15 +118,10 @@ def maximise(likelihood: Concave, Z: FloatArray, beta: FloatArray) -> Optimum:
         beta, eta, residual = beta + size * step, eta + size * shift, trial_residual
         loglik = trial
         information = likelihood.curvature(eta).gram(Z)
-        moving = size < 1.0 or bool(np.abs(shift).max(initial=0.0) > _STILL_MOVING)
-        if size == 1.0 and decrement < (min(done, _DONE_AT_INFINITY) if moving else done):
-            converged, separated = True, moving
+        still = size < 1.0 or bool(np.abs(shift).max(initial=0.0) > moving)
+        if size == 1.0 and decrement < (min(done, _DONE_AT_INFINITY) if still else done):
+            converged, separated = True, still
             break
-        if not likelihood.quadratic and decrement < 1e-20 and decrement > previous / 4:
-            # Scoring goes on by a steady factor, until rounding stops it or, towards infinity, for ever.
-            converged, separated = True, bool(np.abs(shift).max(initial=0.0) > _STILL_SCORING)
-            break
-        previous = decrement
     return Optimum(beta, eta, loglik, information, residual, converged or not len(beta), separated)
 
 
