@@ -246,7 +246,8 @@ def response(y: Any, n_rows: int) -> tuple[FloatArray, Hashable]:
         values = _numbers(series, name, "response")
     if len(values) != n_rows:
         raise ValueError(f"y has {len(values)} rows and X has {n_rows}: give one response value per row.")
-    return np.asarray(values, dtype=float), name
+    # A copy: the final model is built from it when it is first asked for.
+    return np.array(values, dtype=float), name
 
 
 def _vector(y: Any) -> npt.NDArray[Any]:

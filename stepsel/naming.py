@@ -74,9 +74,8 @@ def find_terms(wanted: Any, terms: Terms, labels: Sequence[Hashable], positions:
     """
     place = {name: at for at, name in enumerate(terms.names)}
     found = np.zeros(len(terms), dtype=bool)
-    grouped = {
-        labels[column]: terms.names[at] for at in np.flatnonzero(terms.sizes > 1) for column in terms.columns(at)
-    }
+    groups = np.flatnonzero(terms.sizes > 1).tolist()
+    grouped = {labels[column]: terms.names[at] for at in groups for column in terms.columns(at).tolist()}
     for name in names_in(wanted):
         group = grouped.get(name) if isinstance(name, Hashable) and name not in place else None
         if group is not None:

@@ -185,7 +185,7 @@ def test_out_of_range_units_get_one_sentence(table, factor):
 
 
 def test_whole_numbers_beyond_double_precision(table):
-    X, y = table
+    _, y = table
     near = np.arange(60) % 7 + 2**60
     with pytest.raises(ValueError, match="cannot tell apart"):
         quiet().fit(near[:, None], y)
