@@ -15,9 +15,9 @@ from stepsel.exceptions import (
     WeightWarning,
 )
 from stepsel.inflation import vif
-from stepsel.responses import survival_response
 from stepsel.result import StepwiseResult
 from stepsel.selector import StepwiseSelector
+from stepsel.survival import survival_response
 
 __version__ = "0.1.0"
 

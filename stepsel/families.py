@@ -7,13 +7,16 @@ from scipy import special
 
 from stepsel.core.cox import Cox
 from stepsel.core.fits import FloatArray
-from stepsel.core.likelihoods import Binomial, Gamma, General, Likelihood, Poisson
+from stepsel.core.gamma import Gamma
+from stepsel.core.general import General
+from stepsel.core.likelihoods import Binomial, Likelihood, Poisson
 from stepsel.core.linear_data import LinearData
 from stepsel.core.negative_binomial import NegativeBinomial
 from stepsel.design import Design, linear_data
 from stepsel.design import response as plain_response
-from stepsel.responses import Response, binomial_response, count_response, cox_response, positive_response
+from stepsel.responses import Response, binomial_response, count_response, positive_response
 from stepsel.settings import Settings
+from stepsel.survival import cox_response
 
 # Families given as objects that are ours under another name: with these links the faster likelihoods apply.
 _OURS = {("Binomial", "Logit"): "binomial", ("Poisson", "Log"): "poisson", ("Gamma", "Log"): "gamma"}

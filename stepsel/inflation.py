@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from stepsel.checks import check_finite, check_range
 from stepsel.core.linear import LinearEngine
 from stepsel.design import (
     Design,
-    check_finite,
-    check_range,
     is_frame,
     linear_data,
     numeric_matrix,

@@ -8,6 +8,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from stepsel import notices
+from stepsel.checks import check_finite, check_range
 from stepsel.core.cox import Cox
 from stepsel.core.criteria import AdjustedR2, ChiSquare, Criterion, MallowsCp, PartialF, information_criterion
 from stepsel.core.fits import Fit
@@ -18,7 +19,7 @@ from stepsel.core.orthogonal import rounding_floor
 from stepsel.core.policies import InformationPolicy, Policy, PValuePolicy
 from stepsel.core.search import Step, search
 from stepsel.core.terms import BoolArray, Terms
-from stepsel.design import Design, check_finite, check_range
+from stepsel.design import Design
 from stepsel.families import geometry_data, likelihood_of, plain_data, recheck, residual_observations
 from stepsel.naming import build_terms, find_terms
 from stepsel.result import StepwiseResult

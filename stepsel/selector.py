@@ -12,11 +12,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepsel import notices
+from stepsel.checks import check_whole_numbers
 from stepsel.core.terms import BoolArray
 from stepsel.design import (
     Design,
     check_labels,
-    check_whole_numbers,
     is_frame,
     numeric_matrix,
     sample_weights,

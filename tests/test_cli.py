@@ -586,7 +586,7 @@ def test_vif_says_what_was_taken(tmp_path):
         (["select", data("f01"), "-t", "y", "--weights", "age", "--keep", "age"], "'age' is used as --weights"),
         (
             ["select", data("f01"), "-t", "y", *SIZE, "--keep", "area"],
-            "'area' belongs to the group 'size': keep 'size'",
+            "'area' belongs to the group 'size': name 'size'",
         ),
         (["select", data("f01"), "-t", "y", *SIZE, "--start", "area"], "start from 'size'."),
         (["select", data("f01"), "-t", "y", *SIZE, "--keep", "siz"], "column or group 'siz' is not in"),

@@ -12,12 +12,10 @@ from numpy.testing import assert_array_equal
 from stepsel.responses import (
     binomial_response,
     count_response,
-    cox_response,
     offset_vector,
     positive_response,
-    status_events,
-    survival_response,
 )
+from stepsel.survival import cox_response, status_events, survival_response
 
 NAN = float("nan")
 

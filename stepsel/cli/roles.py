@@ -145,7 +145,7 @@ def _offset(table: Table, used: Mapping[str, pd.Series], asked: SimpleNamespace)
 
 def _cox(used: Mapping[str, pd.Series], asked: SimpleNamespace) -> tuple[pd.DataFrame, list[str]]:
     """Return time and event as two columns, in which gaps can be told from values."""
-    from stepsel.responses import status_events
+    from stepsel.survival import status_events
 
     time, status = used["time"], used["status"]
     try:

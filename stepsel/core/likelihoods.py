@@ -4,9 +4,7 @@ A likelihood knows its rows and nothing of the design. It answers for one linear
 row; that is all that fits, score statistics and bounds are made of.
 """
 
-import copy
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,9 +14,6 @@ from stepsel.core.discrimination import area_under_curve
 from stepsel.core.fits import FloatArray
 from stepsel.core.newton import Optimum, inverse_information, maximise
 
-# Of general families: the decrement at which scoring hands over to Newton, the one at which Newton stops, the movement
-# of the linear predictor that tells of a maximum at infinity, and the step of numerical second derivatives.
-_ROUGH, _FINE, _STILL_MOVING, _DIFFERENCE = 1e-3, 1e-12, 1e-3, 1e-5
 # Columns of a block of rows of linear predictors: small enough to stay in the second-level cache.
 _BLOCK = 8192
 
@@ -193,12 +188,12 @@ class Rows:
         return maximise(self, Z, beta)
 
 
-def _entropy(y: FloatArray) -> FloatArray:
+def entropy(y: FloatArray) -> FloatArray:
     """Return the log-likelihood of shares of events at themselves, a trial a row."""
     return np.asarray(special.xlogy(y, y) + special.xlogy(1 - y, 1 - y), dtype=float)
 
 
-def _choose(y: FloatArray, trials: FloatArray | None) -> float:
+def log_choose(y: FloatArray, trials: FloatArray | None) -> float:
     """Return the sum of the logs of the binomial coefficients; 0 without trials."""
     if trials is None:
         return 0.0
@@ -235,8 +230,8 @@ class Binomial(Rows):
         trials: FloatArray | None = None,
     ) -> None:
         super().__init__(y, weights if trials is None else trials, offset, n_obs)
-        self._saturated = float(self._sum(_entropy(y)))
-        self._constant = _choose(y, trials)
+        self._saturated = float(self._sum(entropy(y)))
+        self._constant = log_choose(y, trials)
 
     def discrimination(self, eta: FloatArray) -> dict[str, float]:
         return {"auc": area_under_curve(self.y, self._shifted(eta), self.weights)}
@@ -287,161 +282,3 @@ class Poisson(Rows):
 
     def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
         return max(2 * (self._saturated - optimum.loglik), 0.0), optimum.loglik + self._constant
-
-
-class General(Rows):
-    """Any family and link, given as an object with the interface of statsmodels' families.
-
-    Parameters
-    ----------
-    family : object
-        With ``link`` (callable, ``inverse``, ``deriv``), ``variance``, ``resid_dev`` and ``loglike``.
-    y, weights, offset, n_obs
-        As for :class:`Rows`.
-    frequency : bool
-        Whether weights are counts (``freq_weights``) rather than precisions (``var_weights``).
-    trials : float array of shape (n_rows,), optional
-        Numbers of trials of which y are shares; they take the place of weights.
-    """
-
-    batched = False
-
-    def __init__(
-        self,
-        family: Any,
-        y: FloatArray,
-        weights: FloatArray | None,
-        offset: FloatArray | None,
-        n_obs: float,
-        *,
-        frequency: bool,
-        trials: FloatArray | None = None,
-    ) -> None:
-        super().__init__(y, weights if trials is None else trials, offset, n_obs)
-        self.family = copy.deepcopy(family)  # fitting writes into family objects
-        if hasattr(self.family, "n"):
-            self.family.n = 1
-        self._constant = _choose(y, trials)
-        self.name = type(family).__name__.lower()
-        self._frequency, self._observed = frequency, False
-        self._free = self.name not in ("binomial", "poisson", "negativebinomial")
-        self.fixed_dispersion = not self._free
-
-    def discrimination(self, eta: FloatArray) -> dict[str, float]:
-        if self.name != "binomial":
-            return {}
-        return {"auc": area_under_curve(self.y, self._mean(eta), self.weights)}
-
-    def _mean(self, eta: FloatArray) -> FloatArray:
-        return self.family.link.inverse(self._shifted(eta))
-
-    def first(self) -> float:
-        mean = float(np.average(self.y, weights=self.weights))
-        shift = 0.0 if self.offset is None else float(np.average(self.offset, weights=self.weights))
-        return float(self.family.link(mean)) - shift
-
-    def evaluate(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        with np.errstate(all="ignore"):  # outside the range of the link the likelihood is -inf
-            mean = self._mean(eta)
-            slope = 1 / self.family.link.deriv(mean)
-            residual = self._weighted((self.y - mean) * slope / self.family.variance(mean))
-            # Minus half the deviance: the log-likelihood at dispersion one, up to a constant, for every family.
-            loglik = -0.5 * self._sum(self.family.resid_dev(np.broadcast_to(self.y, mean.shape), mean) ** 2)
-        return np.where(np.isnan(loglik), -np.inf, loglik), residual
-
-    def curvature(self, eta: FloatArray) -> DiagonalCurvature:
-        """Return the observed information on the way to a maximum, the expected one otherwise."""
-        if self._observed:
-            step = _DIFFERENCE * np.maximum(np.abs(eta), 1.0)
-            return DiagonalCurvature((self.evaluate(eta - step)[1] - self.evaluate(eta + step)[1]) / (2 * step))
-        mean = self._mean(eta)
-        slope = 1 / self.family.link.deriv(mean)
-        return DiagonalCurvature(self._weighted(slope * slope / self.family.variance(mean)))
-
-    def maximise(self, Z: FloatArray, beta: FloatArray) -> Optimum:
-        """Score first (Fisher), then take Newton steps with the observed information: scoring alone may circle."""
-        rough = maximise(self, Z, beta, done=_ROUGH)
-        exact = copy.copy(self)
-        exact._observed = True
-        fine = maximise(exact, Z, rough.beta, done=_FINE, moving=_STILL_MOVING)
-        if not fine.converged or fine.loglik < rough.loglik - 1e-9 * max(abs(rough.loglik), 1.0):
-            fine = maximise(self, Z, rough.beta, done=_FINE**2, moving=_STILL_MOVING)
-        return replace(fine, information=self.curvature(fine.eta).gram(Z))
-
-    def dispersion(self, eta: FloatArray, n_params: int) -> float:
-        if not self._free:
-            return 1.0
-        mean = self._mean(eta)
-        return float(self._sum((self.y - mean) ** 2 / self.family.variance(mean))) / (self.n_obs - n_params)
-
-    def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
-        if self.name == "binomial":
-            return -2 * optimum.loglik, optimum.loglik + float(self._sum(_entropy(self.y))) + self._constant
-        mean = self._mean(optimum.eta)
-        scale = self.dispersion(optimum.eta, n_params)
-        if self.name == "gaussian" and getattr(self.family.link, "power", None) == 1:
-            scale = scale * (self.n_obs - n_params) / self.n_obs
-        weights = np.ones(len(self.y)) if self.weights is None else self.weights
-        kind = "freq_weights" if self._frequency else "var_weights"
-        return -2 * optimum.loglik, float(self.family.loglike(self.y, mean, scale=scale, **{kind: weights}))
-
-
-class Gamma(Rows):
-    """Gamma regression with the log link; the dispersion is Pearson's estimate.
-
-    References
-    ----------
-    McCullagh and Nelder (1989), Generalized Linear Models, chapter 8.
-    """
-
-    name = "gamma"
-    batched = False
-    fixed_dispersion = False
-
-    def __init__(
-        self,
-        y: FloatArray,
-        weights: FloatArray | None,
-        offset: FloatArray | None,
-        n_obs: float,
-        *,
-        frequency: bool,
-    ) -> None:
-        super().__init__(y, weights, offset, n_obs)
-        self._frequency = frequency
-        self._log_y = np.log(y)
-
-    def first(self) -> float:
-        return self._log_mean()
-
-    def evaluate(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        eta = self._shifted(eta)
-        with np.errstate(over="ignore", invalid="ignore"):
-            ratio = self.y * np.exp(-eta)
-            loglik = -self._sum(ratio - 1 - self._log_y + eta)
-        return np.where(np.isnan(loglik), -np.inf, loglik), self._weighted(ratio - 1)
-
-    def curvature(self, eta: FloatArray) -> DiagonalCurvature:
-        """Return the observed information, so that Newton converges quadratically."""
-        return DiagonalCurvature(self._weighted(self.y * np.exp(-self._shifted(eta))))
-
-    def curvature_of(self, optimum: Optimum) -> DiagonalCurvature:
-        """Return the expected information, as score and Wald tests take it."""
-        return DiagonalCurvature(self._weighted(np.ones(len(self.y))))
-
-    def maximise(self, Z: FloatArray, beta: FloatArray) -> Optimum:
-        optimum = maximise(self, Z, beta)
-        return replace(optimum, information=self.curvature_of(optimum).gram(Z))
-
-    def dispersion(self, eta: FloatArray, n_params: int) -> float:
-        ratio = self.y * np.exp(-self._shifted(eta))
-        return float(self._sum((ratio - 1) ** 2)) / (self.n_obs - n_params)
-
-    def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
-        eta = optimum.eta
-        ratio, scale = self.y * np.exp(-self._shifted(eta)), self.dispersion(eta, n_params)
-        ones = np.ones(len(self.y))
-        count, precision = (self.weights, ones) if self._frequency else (ones, self.weights)
-        shape = (ones if precision is None else precision) / scale
-        rows = shape * np.log(shape * ratio) - shape * ratio - special.gammaln(shape) - self._log_y
-        return -2 * optimum.loglik, float(rows.sum() if count is None else rows @ count)

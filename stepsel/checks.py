@@ -1,0 +1,83 @@
+"""Checks of the values of a design: finite, complete, within the range of double precision."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from stepsel.core.linear_data import ColumnScale
+from stepsel.design import Design
+
+
+def check_range(design: Design, scale: ColumnScale) -> None:
+    """Refuse values whose squares leave the range of double precision, or that it cannot tell apart.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such column, or the response.
+    """
+    unusable = scale.out_of_range
+    if unusable.any():
+        raise ValueError(
+            f"column {design.labels[int(np.argmax(unusable))]!r} holds values whose squares leave the range of double "
+            "precision: express it in other units."
+        )
+    overflow = not (np.isfinite(scale.raw_ssy) and np.isfinite(scale.ssy))
+    if overflow or (scale.raw_ssy < 1e-290 and design.y.any()):
+        raise ValueError(
+            f"response {design.y_name!r} holds values whose squares leave the range of double precision: express it in "
+            "other units."
+        )
+
+
+def check_whole_numbers(matrix: npt.NDArray[np.number], labels: Sequence[Hashable]) -> None:
+    """Refuse whole numbers so large that double precision cannot tell neighbours apart, where that matters.
+
+    Raises
+    ------
+    ValueError
+        If a column spans too few of the numbers that are exact at its size.
+    """
+    if matrix.dtype not in (np.int64, np.uint64):
+        return
+    for at, label in enumerate(labels):
+        low, high = int(matrix[:, at].min()), int(matrix[:, at].max())
+        largest = max(abs(low), abs(high))
+        if largest > 2**53 and high > low and high - low < 2**20 * float(np.spacing(float(largest))):
+            raise ValueError(
+                f"column {label!r} holds whole numbers near {largest:.3g} that double precision cannot tell apart: "
+                "subtract a constant from it first."
+            )
+
+
+def check_finite(
+    design: Design, *, missing: str, hint: str = 'fill them in, or set missing="drop" to use complete rows only'
+) -> Design:
+    """Return the complete rows of a design that is known to hold values that are not finite.
+
+    Raises
+    ------
+    ValueError
+        If a value is infinite, or missing while ``missing="raise"``, naming the column and the first row.
+    """
+    columns: list[tuple[Hashable, str, npt.NDArray[np.number]]] = [(design.y_name, "response", design.y)]
+    columns += [(label, "column", design.X[:, at]) for at, label in enumerate(design.labels)]
+    gaps = np.zeros(len(design.y), dtype=bool)
+    for label, what, values in columns:
+        if np.isinf(values).any():
+            at = int(np.argmax(np.isinf(values)))
+            row = design.row_number(at)
+            raise ValueError(f"{what} {label!r} holds {values[at]} (inf) at row {row}: replace or drop it.")
+        absent = np.isnan(values)
+        if absent.any() and missing == "raise":
+            row, count = design.row_number(int(np.argmax(absent))), int(absent.sum())
+            raise ValueError(
+                f"{what} {label!r} has {count} missing {'value' if count == 1 else 'values'} (NaN), the first at row "
+                f"{row}: {hint}."
+            )
+        gaps |= absent
+    if gaps.all():
+        raise ValueError("every row has a missing value: no complete row is left.")
+    return replace(design.rows(~gaps), n_dropped=int(gaps.sum())) if gaps.any() else design
