@@ -4,13 +4,14 @@ import argparse
 import json
 import resource
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from statistics import median, quantiles
 from time import process_time
 
 import numpy as np
 
-from benchmarks.workloads import RUNS, Workload
+from benchmarks.workloads import RUNS
 from stepsel import StepwiseSelector
 
 
@@ -26,20 +27,20 @@ def seconds(function):
 
 
 def interleaved(run, X, y, rounds):
-    """CPU seconds of floor and fit, one after the other, round by round."""
+    """CPU seconds of floor, where there is one, and fit, one after the other, round by round."""
     floor = run.floor(X)
     for _ in range(2):
-        floor()
+        if floor:
+            floor()
         fit(run, X, y)
-    times = [(seconds(floor), seconds(lambda: fit(run, X, y))) for _ in range(rounds)]
+    times = [(seconds(floor) if floor else None, seconds(lambda: fit(run, X, y))) for _ in range(rounds)]
     floors, fits = zip(*times, strict=True)
-    ratios = [b / a for a, b in times]
-    return {
-        "floor": median(floors),
-        "ours": median(fits),
-        "quartiles": [quantiles(ratios)[0], quantiles(ratios)[2]] if rounds > 1 else ratios * 2,
-        "rounds": rounds,
-    }
+    found = {"floor": None, "ours": median(fits), "quartiles": None, "rounds": rounds}
+    if floor:
+        ratios = [b / a for a, b in times]
+        found["floor"] = median(floors)
+        found["quartiles"] = [quantiles(ratios)[0], quantiles(ratios)[2]] if rounds > 1 else ratios * 2
+    return found
 
 
 def path(selector):
@@ -58,7 +59,7 @@ def measured(run, rounds):
 def memory(run):
     """Peak of the resident memory during the fit above what it was just before, in MB (10^6 bytes)."""
     X, y = run.workload.load()
-    tiny = Workload("tiny", 100, 5).make()
+    tiny = replace(run.workload, n_rows=100, n_columns=12).make()
     fit(run, *tiny)  # loads the modules
     try:
         Path("/proc/self/clear_refs").write_text("5")

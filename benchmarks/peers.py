@@ -85,25 +85,41 @@ def estimate_then_run(fits, fit, whole, task, note=""):
 def statsmodels(X, y, task):
     from benchmarks.statsmodels_loop import Loop
 
-    run, fits, loop = task.run, fits_of_loop(task.run, task.path), Loop(X, y)
-    middle = list(range(int(np.median([size for size, _ in fits]))))
-    read = attrgetter("tvalues" if run.criterion == "pvalue" else run.criterion)
-    speed = {}
-    for loop.method in ("qr", "pinv"):
-        speed[loop.method] = typical_seconds(lambda: read(loop.fit(middle)), task.budget / 120)
-    loop.method = min(speed, key=speed.get)
+    run, fits = task.run, fits_of_loop(task.run, task.path)
+    loop = Loop(X, y, family=run.family, by_likelihood_ratio=run.removes_by_refits)
+    p_value = "llf" if loop.by_likelihood_ratio else "tvalues"
+    read = attrgetter(p_value if run.criterion == "pvalue" else run.criterion)
+    note = ""
+    if run.family == "gaussian":
+        middle = list(range(int(np.median([size for size, _ in fits]))))
+        speed = {}
+        for loop.method in ("qr", "pinv"):
+            speed[loop.method] = typical_seconds(lambda: read(loop.fit(middle)), task.budget / 120)
+        note = loop.method = min(speed, key=speed.get)
 
     def whole():
         loop.run(run.direction, run.criterion, run.max_terms)
         return loop.model
 
-    estimate_then_run(fits, lambda columns: read(loop.fit(columns)), whole, task, loop.method)
+    estimate_then_run(fits, lambda columns: read(loop.fit(columns)), whole, task, note)
+
+
+def likelihood_estimator(family):
+    """The scikit-learn estimator without a penalty, and the score that ranks models like the likelihood."""
+    from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+
+    return {
+        "gaussian": (LinearRegression(), "r2"),
+        "binomial": (LogisticRegression(C=np.inf), "neg_log_loss"),
+        "poisson": (PoissonRegressor(alpha=0), "neg_mean_poisson_deviance"),
+    }[family]
 
 
 def sklearn(X, y, task):
     from sklearn.feature_selection import SequentialFeatureSelector
-    from sklearn.linear_model import LinearRegression
     from sklearn.model_selection import cross_val_score
+
+    estimator, scoring = likelihood_estimator(task.run.family)
 
     rows = np.arange(len(y))
     cv = [(rows, rows)]  # one fit per candidate, scored on its own rows: the cheapest there is
@@ -111,36 +127,36 @@ def sklearn(X, y, task):
 
     def whole():
         selector = SequentialFeatureSelector(
-            LinearRegression(), n_features_to_select=task.n_selected, direction=direction, cv=cv
+            estimator, n_features_to_select=task.n_selected, direction=direction, scoring=scoring, cv=cv
         )
         return np.flatnonzero(selector.fit(X, y).get_support())
 
     def one(columns):
-        return cross_val_score(LinearRegression(), X[:, columns], y, cv=cv)
+        return cross_val_score(estimator, X[:, columns], y, scoring=scoring, cv=cv)
 
     estimate_then_run(fits_to_size(task.run, task.n_selected), one, whole, task)
 
 
 def mlxtend(X, y, task):
     from mlxtend.feature_selection import SequentialFeatureSelector
-    from sklearn.linear_model import LinearRegression
     from sklearn.metrics import get_scorer
 
-    score = get_scorer("r2")
+    estimator, scoring = likelihood_estimator(task.run.family)
+    score = get_scorer(scoring)
 
     def whole():
         selector = SequentialFeatureSelector(
-            LinearRegression(),
+            estimator,
             k_features=task.n_selected,
             forward=task.run.direction != "backward",
             floating=task.run.direction == "both",
-            scoring="r2",
+            scoring=scoring,
             cv=0,
         )
         return selector.fit(X, y).k_feature_idx_
 
     def one(columns):
-        return score(LinearRegression().fit(X[:, columns], y), X[:, columns], y)
+        return score(estimator.fit(X[:, columns], y), X[:, columns], y)
 
     estimate_then_run(fits_to_size(task.run, task.n_selected), one, whole, task)
 
@@ -158,11 +174,14 @@ def part_then_run(X, y, select, task):
 
 
 def abess(X, y, task):
-    from abess import LinearRegression
+    import abess as package
+
+    names = {"gaussian": "LinearRegression", "binomial": "LogisticRegression", "poisson": "PoissonRegression"}
+    regression = getattr(package, names[task.run.family])
 
     def select(X, y):
         sizes = range(task.n_selected + 1)
-        model = LinearRegression(support_size=sizes, ic_type=task.information_criterion, thread=1)
+        model = regression(support_size=sizes, ic_type=task.information_criterion, thread=1)
         return np.flatnonzero(model.fit(X, y).coef_)
 
     part_then_run(X, y, select, task)
@@ -181,6 +200,13 @@ def lars(X, y, task):
 
 
 PEERS = {"statsmodels": statsmodels, "sklearn": sklearn, "mlxtend": mlxtend, "abess": abess, "lars": lars}
+FAMILIES = {
+    "sklearn": ("gaussian", "binomial", "poisson"),
+    "mlxtend": ("gaussian", "binomial"),
+    "abess": ("gaussian", "binomial", "poisson"),
+    "lars": ("gaussian",),
+    "leaps": ("gaussian",),
+}  # of the peers that cannot do all
 
 
 def main():

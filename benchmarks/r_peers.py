@@ -20,7 +20,7 @@ def r_answers(peer, run, outcome, budget, seconds):
         selected.write_text("\n".join(map(str, outcome["selected"])) + "\n")
         shape = run.workload.n_rows, run.workload.n_columns
         task = (run.direction, run.criterion, len(outcome["selected"]), run.max_terms or 0, budget)
-        command = [rscript(), SCRIPT, peer, *run.workload.binary_files(), *shape, *task, fits, selected]
+        command = [rscript(), SCRIPT, peer, *run.workload.binary_files(), *shape, *task, fits, selected, run.family]
         return answers(command, seconds)
 
 

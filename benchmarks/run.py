@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from time import monotonic
 
 from benchmarks.environment import ROOT, machine, python, rscript
+from benchmarks.peers import FAMILIES
 from benchmarks.r_peers import R_PEERS, r_answers, r_versions
 from benchmarks.report import report
 from benchmarks.workloads import DATA, RUNS
@@ -47,20 +48,22 @@ def measure(run, options):
     run.workload.cache()
     rounds = max(3, run.rounds // 10) if options.quick else run.rounds
     outcome = python("benchmarks.ours", run.name, "--rounds", rounds, seconds=600)[0]
-    say(f"  floor {outcome['floor'] * 1e3:.2f} ms, stepsel {outcome['ours'] * 1e3:.2f} ms")
+    floor = f"floor {outcome['floor'] * 1e3:.2f} ms, " if outcome["floor"] else ""
+    say(f"  {floor}stepsel {outcome['ours'] * 1e3:.2f} ms")
     memory = None
     if run.memory_target is not None:
         memory = python("benchmarks.ours", run.name, "--memory", seconds=600)[0]
         say(f"  memory {memory['megabytes']:.1f} MB")
     peers = {}
-    for peer in wanted_peers(options):
+    for peer in wanted_peers(run, options):
         peers[peer] = peer_answer(peer, run, outcome, options.budget)
         say(f"  {peer}: {peers[peer]['how']} {peers[peer].get('seconds', '')}")
     return {"ours": outcome, "memory": memory, "peers": peers}
 
 
-def wanted_peers(options):
+def wanted_peers(run, options):
     peers = [*PYTHON_PEERS, *([] if options.no_r else R_PEERS)]
+    peers = [peer for peer in peers if run.family in FAMILIES.get(peer, [run.family])]
     return [peer for peer in peers if not (options.quick and peer in SLOW_PEERS)]
 
 

@@ -30,6 +30,8 @@ class Design:
         Rows that were dropped because of missing values.
     row_numbers : int array of shape (n_rows,), optional
         The rows of the input that these are, when they are not all.
+    classes : tuple, optional
+        The labels of non-event and event.
     trials, status, offset : float arrays of shape (n_rows,), optional
         Numbers of trials of proportions; 1 for an event, 0 for a censored time; what the linear predictor starts from.
     """
@@ -44,6 +46,16 @@ class Design:
     trials: FloatArray | None = None
     status: FloatArray | None = None
     offset: FloatArray | None = None
+    classes: tuple[Any, Any] | None = None
+
+    @property
+    def events(self) -> FloatArray | None:
+        """The number of events in every row, weights counted; None where there are none to count."""
+        happened = self.y if self.classes is not None or self.trials is not None else self.status
+        if happened is None:
+            return None
+        times = self.trials if self.trials is not None else self.weights
+        return happened if times is None else happened * times
 
     def row_number(self, at: int) -> int:
         """Return the number that a row has in the input."""
@@ -207,9 +219,12 @@ def _no_number(value: Any, row: int, label: Hashable, what: str) -> Exception:
         return ValueError(f"Complex data not supported: {where}.")
     if isinstance(value, dict | list | set | tuple):
         return TypeError(f"{where}: argument must be a string or a real number, and strings are refused.")
+    way_out = 'for two classes give family="binomial"'
+    if what != "response":
+        way_out = "encode its categories as 0/1 columns, or drop it"
     return ValueError(
-        f"{where}, which is not a number in the range of double precision: convert the column to numbers "
-        "(pandas.to_numeric), encode its categories as 0/1 columns, or drop it."
+        f"{where}, which is not a number in the range of double precision: convert it to numbers (pandas.to_numeric), "
+        f"{way_out}."
     )
 
 

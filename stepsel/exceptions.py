@@ -37,6 +37,14 @@ class RowOrderWarning(StepselWarning):
     """X and y hold the same row labels in different orders; rows pair by position."""
 
 
+class EventCodingWarning(StepselWarning):
+    """A status could be read in two ways."""
+
+
+class DispersionWarning(StepselWarning):
+    """Counts are no more dispersed than Poisson: the negative binomial dispersion is at its bound."""
+
+
 class SaturationWarning(StepselWarning):
     """The search ended because one more term would leave no residual degrees of freedom."""
 

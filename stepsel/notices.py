@@ -10,6 +10,7 @@ import pandas as pd
 from stepsel.core.fits import FloatArray, Status
 from stepsel.core.likelihood_engine import LikelihoodEngine
 from stepsel.core.linear import LinearEngine
+from stepsel.core.negative_binomial import BOUNDARY
 from stepsel.core.orthogonal import rounding_floor
 from stepsel.core.search import Path
 from stepsel.core.terms import BoolArray, IntArray, Terms
@@ -17,6 +18,7 @@ from stepsel.exceptions import (
     CollinearityError,
     CollinearityWarning,
     ConstantColumnWarning,
+    DispersionWarning,
     IncompleteSearchWarning,
     MissingRowsWarning,
     PerfectFitWarning,
@@ -98,6 +100,13 @@ def of_fit(engine: LinearEngine | LikelihoodEngine, path: Path, path_terms: Term
         else:
             text = "the response does not vary: there is nothing to explain."
         warnings.warn(f"perfect fit of {y_name!r}: {text}", PerfectFitWarning, stacklevel=4)
+    if isinstance(engine, LikelihoodEngine) and engine.final().get("alpha", 1.0) < BOUNDARY:
+        warnings.warn(
+            f"{y_name!r} is no more dispersed than a Poisson response: alpha is at its bound of zero; use "
+            'family="poisson".',
+            DispersionWarning,
+            stacklevel=4,
+        )
     if isinstance(engine, LikelihoodEngine) and engine.separated:
         names = [path_terms.names[at] for at in sorted(engine.separated)]
         warnings.warn(

@@ -157,7 +157,9 @@ def count_response(y: Any, n_rows: int) -> Response:
     """
     values, name = response(y, n_rows)
     bad = (values < 0) | np.isinf(values) | (values != np.floor(values)) & ~np.isnan(values)
-    wanted = 'counts are whole numbers of at least 0; correct it, or use family="gamma" or "gaussian" for amounts'
+    wanted = (
+        'counts are whole numbers of at least 0; correct it, or use family="gaussian" ("gamma" for amounts above 0)'
+    )
     refuse(bad, values, f"response {name!r}", wanted)
     present = values[~np.isnan(values)]
     if len(present) and not present.any():

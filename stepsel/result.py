@@ -41,6 +41,10 @@ class StepwiseResult:
         Observations: rows, or the sum of frequency weights.
     n_dropped : int
         Rows that were dropped because of missing values.
+    event : label or None
+        The class of a binomial response that is modelled.
+    n_events : float or None
+        Events of a binomial or survival response, weights counted.
     trace : DataFrame
         One row a step: ``step, action, term, df, statistic, p_value, criterion, n_terms, n_params, deviance,
         log_likelihood, aic, bic, r2, adj_r2, condition_number, max_vif``; row 0 is the start model. ``attrs`` holds
@@ -82,6 +86,9 @@ class StepwiseResult:
         n_obs = residual_observations(settings, design)
         self.n_obs = n_obs if n_obs % 1 else int(n_obs)
         self.n_dropped = design.n_dropped
+        self.event = None if design.classes is None else design.classes[1]
+        events = design.events
+        self.n_events = None if events is None else float(events.sum())
 
     # Tables -----------------------------------------------------------------------------------------------------
 
@@ -128,6 +135,8 @@ class StepwiseResult:
             "r2": "McFadden" if self._measures.null is not None else "R2",
             "n_obs": self.n_obs,
             "n_dropped": self.n_dropped,
+            **({} if self.event is None else {"event": self.event}),
+            **({} if self.n_events is None else {"n_events": self.n_events}),
             "stop_reason": self.stop_reason,
         }
 
@@ -285,6 +294,7 @@ class StepwiseResult:
         row: dict[str, Any] = {
             "n_obs": self.n_obs,
             "n_dropped": self.n_dropped,
+            **({} if self.n_events is None else {"n_events": self.n_events}),
             "n_candidates": len(self._terms),
             "n_terms": len(self.selected),
             "n_params": fit.n_params,
@@ -316,37 +326,59 @@ class StepwiseResult:
     def _family_facts(self, null: Fit) -> dict[str, float]:
         df_model = self.final.n_params - null.n_params
         ratio = 2 * (self.final.log_likelihood - null.log_likelihood)
+        if "dispersion" in self._extra:
+            ratio = (null.deviance - self.final.deviance) / self._extra["dispersion"]
         p_value = float(stats.chi2.sf(ratio, df_model)) if df_model else np.nan
         return {"lr_statistic": ratio, "lr_p_value": p_value, **self._extra}
 
     # Text -------------------------------------------------------------------------------------------------------
 
     def _sections(self) -> list[tuple[str, pd.DataFrame]]:
-        steps = self.trace[["step", "action", "term", "df", "statistic", "p_value", "criterion", "n_params", "r2"]]
+        columns = ["step", "action", "term", "df", "statistic", "p_value", "criterion", "n_params", "r2"]
+        if self._measures.criterion is None:
+            columns.remove("criterion")  # it is the p-value
+        steps = self.trace[columns]
         steps = steps.assign(term=[shown(term) for term in steps["term"]], df=steps["df"].astype(float))
-        coefficients = self.tidy().assign(term=[shown(term) for term in self.tidy()["term"]])
-        coefficients = coefficients.rename(columns={"p_value": "p_value (not adjusted for selection)"})
-        sections = [(self._heading(), steps), ("Final model", coefficients)]
+        sections = [(self._heading(), steps)]
+        coefficients = self.tidy()
+        if len(coefficients):
+            coefficients = coefficients.assign(term=[shown(term) for term in coefficients["term"]])
+            sections.append(
+                ("Final model", coefficients.rename(columns={"p_value": "p_value (not adjusted for selection)"}))
+            )
         if self.selected:
             table = self.collinearity
             if (table["df"] == 1).all():
-                table = table[["term", "vif", "tolerance"]]
+                table = table.drop(columns=["df", "gvif"])
             sections.append(("Collinearity", table.assign(term=[shown(term) for term in table["term"]])))
         return sections
 
     def _heading(self) -> str:
-        settings = self._settings
-        return f"Stepwise selection of {self._y_name}: {settings.direction}, {settings.criterion}"
+        settings, measures = self._settings, self._measures
+        tests = dict.fromkeys(
+            [measures.test_enter.name] * settings.adds + [measures.test_remove.name] * settings.removes
+        )
+        event = "" if self.event is None else f" (event {self.event!r})"
+        return (
+            f"Stepwise selection of {self._y_name}{event}: {family_label(settings.family)}, {settings.direction}, "
+            f"{settings.criterion}; test: {' and '.join(tests)}"
+        )
 
     def _facts(self) -> str:
-        nothing = "none (intercept only)" if self._measures.intercept else "none"
+        nothing = "none (intercept only)" if self._measures.intercept else "none (the model is empty)"
         chosen = ", ".join(shown(name) for name in self.selected) or nothing
         dropped = f" ({self.n_dropped} rows with missing values dropped)" if self.n_dropped else ""
-        share = len(self._terms) / float(self.n_obs)
+        events = "" if self.n_events is None else f", {self.n_events:g} events"
+        unit, count = ("observation", float(self.n_obs)) if self.n_events is None else ("event", self.n_events)
+        share = len(self._terms) / count if count else np.inf
+        figures = self.glance().iloc[0]
+        names = ("log_likelihood", "aic", "bic", "sigma", "dispersion", "alpha", "auc", "concordance")
         return (
             f"Selected: {chosen}.\n{self.stop_reason}\n"
-            f"{self.n_obs:g} observations{dropped}, {len(self._terms)} candidate terms: {share:.2g} per observation.\n"
-            "Selection makes p-values, intervals and R2 too optimistic: they do not know of the search."
+            f"{self.n_obs:g} observations{dropped}{events}, {len(self._terms)} candidate terms: "
+            f"{share:.2g} per {unit}.\n"
+            + ", ".join(f"{name} {figures[name]:.6g}" for name in names if name in figures.index)
+            + ".\nSelection makes p-values, intervals and R2 too optimistic: they do not know of the search."
         )
 
     def summary(self) -> Summary:

@@ -236,6 +236,7 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
             target.name,
             trials=target.trials,
             status=target.status,
+            classes=target.classes,
             offset=None if offset is None else offset_vector(offset, len(matrix)),
         )
         if weights is not None and not weights.all():

@@ -59,8 +59,14 @@ class Settings:
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
-            if name == "family" and all(hasattr(value, needed) for needed in ("link", "variance", "resid_dev")):
+            if (
+                name == "family"
+                and not isinstance(value, type)
+                and all(hasattr(value, needed) for needed in ("link", "variance", "resid_dev"))
+            ):
                 continue  # a statsmodels family object
+            if name == "family" and isinstance(value, type):
+                raise ValueError(f"family is the class {value.__name__}: give an object of it, {value.__name__}().")
             if not (isinstance(value, str) and value in choices):
                 raise ValueError(f"{name} is {value!r}: choose one of {', '.join(map(repr, choices))}.")
         _check_numbers(self)

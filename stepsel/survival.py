@@ -1,5 +1,6 @@
 """Survival times: responses of a Cox regression."""
 
+import warnings
 from collections.abc import Hashable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pandas as pd
 
 from stepsel.core.fits import FloatArray
 from stepsel.design import is_frame, response
+from stepsel.exceptions import EventCodingWarning
 from stepsel.labels import as_column, coded, find_label, in_order, listed, refuse
 from stepsel.responses import Response
 
@@ -88,6 +90,12 @@ def status_events(status: Any, *, name: Hashable = "event", event: Any = None) -
         at = find_label(labels, event, what)
     elif set(labels) <= {0, 1}:
         at = labels.index(1) if 1 in labels else len(labels)
+        if labels == [1] and not isinstance(labels[0], bool | np.bool_):
+            warnings.warn(
+                f"{what} is 1 in every row, read as an event everywhere (0/1 coding); in 1/2 coding all are censored.",
+                EventCodingWarning,
+                stacklevel=3,
+            )
     elif set(labels) <= {1, 2}:
         at = labels.index(2)
     elif len(labels) == 2:

@@ -12,10 +12,14 @@ import statsmodels.api as sm
 from threadpoolctl import threadpool_info
 
 from stepsel import (
+    DispersionWarning,
+    EventCodingWarning,
     RowOrderWarning,
+    SeparationWarning,
     StepwiseSelector,
     UnusedParameterWarning,
     WeightWarning,
+    survival_response,
     vif,
 )
 
@@ -267,3 +271,67 @@ def test_pickle_of_every_family_round_trips():
         np.testing.assert_allclose(again.coef_, selector.coef_)
         np.testing.assert_allclose(again.result_.model.params, selector.result_.model.params)
         pd.testing.assert_frame_equal(again.trace_, selector.trace_)
+
+
+@pytest.mark.parametrize("ties", ["efron", "breslow"])
+@pytest.mark.parametrize("leak", [np.log, np.negative, np.reciprocal])
+@pytest.mark.filterwarnings("ignore::stepsel.SeparationWarning")
+def test_a_leaked_survival_time_ends_in_a_warning(ties, leak):
+    rng = np.random.default_rng(8)
+    X = pd.DataFrame(rng.standard_normal((80, 3)), columns=list("abc"))
+    time = rng.exponential(np.exp(-X["a"]))
+    X["leak"] = leak(time)
+    with pytest.warns(SeparationWarning, match="leak"):
+        selector = quiet(family="cox", ties=ties, criterion="bic").fit(X, survival_response(rng.random(80) < 0.8, time))
+    assert "leak" in selector.result_.selected
+    assert np.isfinite(selector.trace_[["log_likelihood", "bic"]].to_numpy()).all()
+    assert np.isfinite(selector.coef_).all()
+
+
+def test_gamma_has_one_likelihood_ratio():
+    rng = np.random.default_rng(9)
+    x = rng.standard_normal(80)
+    result = quiet(family="gamma", keep=["x0"]).fit(x[:, None], rng.gamma(2.0, np.exp(0.3 * x))).result_
+    forward = quiet(family="gamma", direction="forward").fit(x[:, None], rng.gamma(2.0, np.exp(0.5 * x))).result_
+    assert forward.glance()["lr_statistic"][0] == pytest.approx(forward.trace["statistic"].iloc[1], rel=1e-9)
+    assert result.glance()["lr_statistic"][0] > 0
+
+
+def test_the_event_is_named_and_counted():
+    rng = np.random.default_rng(10)
+    X = rng.standard_normal((90, 2))
+    y = np.where(X[:, 0] + rng.standard_normal(90) > 0, "case", "control")
+    result = quiet(family="binomial").fit(X, y).result_
+    assert result.event == "control"
+    assert result.n_events == (y == "control").sum()
+    assert "event 'control'" in str(result.summary())
+    assert quiet(family="binomial", event="case").fit(X, y).result_.trace.attrs["event"] == "case"
+
+
+def test_statuses_that_could_be_read_in_two_ways():
+    with pytest.warns(EventCodingWarning):
+        survival_response([1, 1, 1], [1.0, 2.0, 3.0])
+
+
+def test_underdispersed_counts_are_told():
+    rng = np.random.default_rng(11)
+    with pytest.warns(DispersionWarning, match="poisson"):
+        quiet(family="negative_binomial").fit(rng.standard_normal((80, 2)), rng.binomial(5, 0.6, 80))
+
+
+def test_a_family_class_is_no_family():
+    with pytest.raises(ValueError, match=r"Poisson\(\)"):
+        quiet(family=sm.families.Poisson).fit(np.eye(4), [1, 2, 3, 4])
+
+
+def test_two_labels_without_a_family_point_to_binomial():
+    with pytest.raises(ValueError, match='family="binomial"'):
+        quiet().fit(np.random.default_rng(0).standard_normal((20, 2)), ["yes", "no"] * 10)
+
+
+def test_an_empty_cox_model_prints():
+    rng = np.random.default_rng(12)
+    y = survival_response(rng.random(50) < 0.7, rng.exponential(size=50))
+    result = quiet(family="cox", criterion="pvalue", alpha_enter=1e-9).fit(rng.standard_normal((50, 2)), y).result_
+    assert result.model is None
+    assert "Empty" not in str(result.summary())

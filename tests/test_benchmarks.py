@@ -20,8 +20,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::stepsel.exceptions.StepselWarni
 
 TALL = Workload("tall", 120, 12, seed=1)
 WIDE = Workload("wide", 60, 80, smallest_effect=1.0, noise=1.0, seed=2)
+FAMILIES = {
+    "gaussian": TALL,
+    "binomial": Workload("binomial", 300, 12, seed=3, family="binomial"),
+    "poisson": Workload("poisson", 150, 12, 0.05, seed=4, family="poisson", largest_effect=0.4),
+    "cox": Workload("cox", 100, 8, seed=5, family="cox", n_effects=4),
+}
 TINY = {
-    name: replace(each, workload=WIDE if name == "W3" else TALL, max_terms=each.max_terms and 6)
+    name: replace(each, workload=WIDE if name == "W3" else FAMILIES[each.family], max_terms=each.max_terms and 6)
     for name, each in RUNS.items()
 }
 
@@ -34,11 +40,19 @@ def small(tmp_path, monkeypatch):
     monkeypatch.setattr(peers, "REPEATS", 1)
 
 
-@pytest.fixture(params=sorted(TINY))
-def task(request):
-    tiny = TINY[request.param]
+def task_of(name):
+    tiny = TINY[name]
     outcome = ours.measured(tiny, rounds=1)
     return peers.Task(tiny, outcome["path"], outcome["selected"], budget=0.1)
+
+
+@pytest.fixture(params=sorted(TINY))
+def task(request):
+    return task_of(request.param)
+
+
+def can(peer):
+    return [name for name in sorted(TINY) if TINY[name].family in peers.FAMILIES.get(peer, TINY[name].family)]
 
 
 def answers(capsys):
@@ -47,7 +61,7 @@ def answers(capsys):
 
 @pytest.mark.parametrize("method", ["qr", "pinv"])
 def test_the_loop_takes_the_same_path_with_the_fits_that_are_counted(task, method):
-    loop = Loop(*task.run.workload.load(), method)
+    loop = Loop(*task.run.workload.load(), method, task.run.family, task.run.removes_by_refits)
     path = loop.run(task.run.direction, task.run.criterion, task.run.max_terms)
     assert path == task.path
     assert path
@@ -65,14 +79,51 @@ def test_a_loop_by_p_values_that_removes_counts_its_fits():
     assert loop.n_fits == sum(count for _, count in fits_of_loop(TINY["W8"], path))
 
 
+@pytest.mark.parametrize("name", ["W6 LR", "W6 SAS"])
+def test_a_logistic_loop_that_removes_counts_its_fits(name):
+    random, tiny = np.random.default_rng(2), TINY[name]
+    X = random.standard_normal((400, 12))
+    y = (random.random(400) < 1 / (1 + np.exp(-1.5 * X[:, 3] - 1.5 * X[:, 5]))).astype(float)
+    X[:, 0] = X[:, 3] + X[:, 5] + 0.5 * X[:, 0]
+    loop = Loop(X, y, family="binomial", by_likelihood_ratio=tiny.removes_by_refits)
+    path = loop.run("both", "pvalue")
+    assert "remove" in {action for action, _ in path}
+    assert path == ours.path(ours.fit(tiny, X, y))
+    assert loop.n_fits == sum(count for _, count in fits_of_loop(tiny, path))
+
+
+def test_exact_and_leading_are_the_same_selection():
+    assert task_of("W5 exact").path == task_of("W5 leading").path
+
+
+def test_a_censored_workload_has_the_events_that_it_should():
+    _, y = replace(RUNS["Cox"].workload, n_rows=20_000).make()
+    assert 1 - y["event"].mean() == pytest.approx(0.3, abs=0.015)
+
+
+def test_the_floors_are_the_arithmetic_that_they_say(monkeypatch):
+    monkeypatch.setattr("benchmarks.workloads.BLOCK", 70)
+    X, _ = TINY["W5 leading"].workload.load()
+    passes = replace(TINY["W5 leading"], passes=3).floor(X)()
+    assert [products.shape for products, _ in passes] == [(2, 12), (3, 12), (4, 12)]
+    np.testing.assert_allclose(passes[1][0], np.vstack([0.25 * np.ones(300), 0.25 * X[:, 0], X[:, 0]]) @ X)
+    np.testing.assert_allclose(passes[1][1], 0.25 * (X**2).sum(axis=0))
+    X, _ = TINY["W7"].workload.load()
+    products = TINY["W7"].floor(X)()
+    assert len(products) == 55
+    np.testing.assert_allclose(products[0][1:, 1:], 0.25 * X.T @ X)
+    assert TINY["Cox"].floor(X) is None
+
+
 def test_fits_to_size():
     forward, backward = TINY["W1"], TINY["W4"]
     assert fits_to_size(forward, 2) == [(1, 12), (2, 11)]
     assert fits_to_size(backward, 10) == [(11, 12), (10, 11)]
 
 
-@pytest.mark.parametrize("peer", ["statsmodels", "sklearn"])
-def test_peers_that_fit_candidates_select_the_same(task, peer, capsys):
+@pytest.mark.parametrize(("peer", "name"), [(peer, name) for peer in ("statsmodels", "sklearn") for name in can(peer)])
+def test_peers_that_fit_candidates_select_the_same(peer, name, capsys):
+    task = task_of(name)
     peers.PEERS[peer](*task.run.workload.load(), replace(task, budget=10))
     first, last = answers(capsys)
     assert (first["how"], last["how"], last["same"]) == ("extrapolated", "measured", True)
@@ -90,13 +141,15 @@ def test_a_peer_beyond_the_budget_is_extrapolated_only(task, capsys):
     assert [answer["how"] for answer in answers(capsys)] == ["extrapolated"]
 
 
-def test_lars_answers(task, capsys):
+@pytest.mark.parametrize("name", can("lars"))
+def test_lars_answers(name, capsys):
+    task = task_of(name)
     peers.lars(*task.run.workload.load(), task)
     assert [answer["how"] for answer in answers(capsys)] == ["measured"]
 
 
 @pytest.mark.skipif(rscript() is None, reason="needs R")
-@pytest.mark.parametrize("name", ["W1", "W4"])
+@pytest.mark.parametrize("name", ["W1", "W4", "W5 exact", "W7", "Cox"])
 def test_r_step_selects_the_same(name):
     tiny = TINY[name]
     outcome = ours.measured(tiny, rounds=1)
@@ -111,8 +164,20 @@ def test_the_workloads_are_those_that_were_announced():
         "W2": (1_000_000, 50),
         "W3": (200, 5_000),
         "W4": (2_000, 500),
+        "W5": (10_000, 50),
+        "W6": (100_000, 100),
+        "W7": (20_000, 40),
         "W8": (5_000, 200),
+        "Cox": (5_000, 30),
     }
+
+
+def test_a_peer_is_asked_only_for_what_it_can_do():
+    options = run.parse([])
+    assert "lars" in run.wanted_peers(RUNS["W1"], options)
+    assert run.wanted_peers(RUNS["W7"], options) == ["statsmodels", "sklearn", "abess", "step"]
+    assert run.wanted_peers(RUNS["Cox"], options) == ["statsmodels", "step"]
+    assert run.wanted_peers(RUNS["W6 LR"], run.parse(["--quick"])) == ["abess"]
 
 
 def test_the_process_of_a_benchmark_has_one_thread_and_no_unusual_settings(monkeypatch):
@@ -151,6 +216,7 @@ def results(**answer):
     memory = {"megabytes": 30.0, "data": 408.0, "how": "VmHWM"}
     every = {name: {"ours": outcome, "memory": None, "peers": {"statsmodels": answer}} for name in RUNS}
     every["W2 forward"]["memory"] = memory
+    every["Cox"]["ours"] = outcome | {"floor": None, "quartiles": None}
     return {
         "date": "2026-01-01",
         "budget": 60.0,
@@ -168,6 +234,10 @@ def test_the_report_says_what_was_missed():
     lines = text.splitlines()
     assert next(line for line in lines if line.startswith("| W1 | 10,000")).endswith("| <= 4 | **missed** |")
     assert next(line for line in lines if line.startswith("| W8 | 5,000")).endswith("| <= 6 | met |")
+    assert next(line for line in lines if line.startswith("| W5 exact | log")).endswith("| <= 1.2 s | met |")
+    assert "| Cox | Cox 5,000 x 30, forward, AIC, exact | 0 |  | 4.50 |  |  |  |" in lines
+    assert "| W6 LR | logistic 100,000 x 100, both, p-value (LR), leading | 0 | 1.00" in text
+    assert "both, p-value (score / Wald), leading" in text
     assert "| W1 | 3.0 (fit by qr) | 667 | >= 500 | met |" in lines
     assert "| W3 | 3.0 (fit by qr) | 667 | >= 1000 | **missed** |" in lines
     assert "| W2 forward | 408 | 30.0 | <= 25 | **missed** |" in lines

@@ -136,11 +136,13 @@ class Cox:
         return total - for_ties
 
     def evaluate(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
             shifted, peak, risk, denominators = self._risks(eta)
+            # Risks that underflow beside the largest leave empty risk sets: too far out to tell anything.
+            lost = ~(denominators > 0).all(axis=-1)
             loglik = (shifted - peak) @ self._counted - np.log(denominators) @ self._count
             residual = self._counted - risk * self._spread(self._count / denominators)
-        return np.where(np.isnan(loglik), -np.inf, loglik), residual
+        return np.where(np.isnan(loglik) | lost, -np.inf, loglik), residual
 
     def curvature(self, eta: FloatArray) -> "CoxCurvature":
         _, _, risk, denominators = self._risks(eta)

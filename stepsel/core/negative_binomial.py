@@ -18,7 +18,7 @@ from stepsel.core.newton import Optimum, inverse_information, maximise
 
 # A dispersion below this is no different from Poisson to double precision.
 _SMALLEST, _LARGEST = 1e-14, 1e6
-_BOUNDARY = 1e-12
+BOUNDARY = 1e-12
 _MOST_ROUNDS = 100
 # Counts up to this are looked up in a table.
 _LARGEST_TABLE = 1_000_000
@@ -90,7 +90,7 @@ class NegativeBinomial(Rows):
     def covariance(self, optimum: Optimum, Z: FloatArray) -> FloatArray:
         """Return the block of the coefficients of the inverse observed information, the dispersion estimated too."""
         alpha = optimum.alpha  # type: ignore[attr-defined]
-        if alpha < _BOUNDARY:  # Poisson: there is no dispersion to be uncertain about
+        if alpha < BOUNDARY:  # Poisson: there is no dispersion to be uncertain about
             return inverse_information(self._at(alpha).curvature(optimum.eta).gram(Z))
         likelihood, k = self._at(alpha), len(Z)
         mean = np.exp(self._shifted(optimum.eta))

@@ -16,6 +16,7 @@ _MOST_STEPS = 200
 # At a finite maximum the last step moves no linear predictor; when the maximum lies at infinity, each step moves some
 # by about one under the logit link (less under others) while the likelihood hardly changes any more.
 _STILL_MOVING = 0.05
+_OUT_OF_REACH = 50.0
 
 
 class Curved(Protocol):
@@ -109,7 +110,7 @@ def maximise(
         size, trial, improved = 1.0, loglik, False
         for _ in range(40):
             trial, trial_residual = _evaluated(likelihood, eta + size * shift)
-            if trial >= loglik - 1e-12 * max(abs(loglik), 1.0):
+            if trial >= loglik - 1e-12 * max(abs(loglik), 1.0) and np.isfinite(trial_residual).all():
                 improved = True
                 break
             size /= 2
@@ -122,6 +123,9 @@ def maximise(
         if size == 1.0 and decrement < (min(done, _DONE_AT_INFINITY) if still else done):
             converged, separated = True, still
             break
+    if not converged and len(beta):
+        # Stopped at the end of the range of numbers: only a maximum at infinity lies out there.
+        separated = bool(np.ptp(eta) > _OUT_OF_REACH)
     return Optimum(beta, eta, loglik, information, residual, converged or not len(beta), separated)
 
 
