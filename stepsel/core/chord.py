@@ -8,11 +8,11 @@ from stepsel.core.likelihoods import Likelihood
 from stepsel.core.newton import Optimum, inverse_information
 from stepsel.core.terms import IntArray
 
-# Linear predictors of candidates are held in blocks of at most this many numbers (8 MB).
-BLOCK = 2**20
+# Linear predictors of candidates are held in blocks of about this many numbers: a megabyte, which stays in cache.
+BLOCK = 2**17
 # A candidate is settled when the decrement of its chord step is below this: half of it is added to its log-likelihood,
 # and what is left of the error is of higher order.
-_SETTLED = 1e-10
+_SETTLED = 1e-9
 _MOST_STEPS = 12
 # Below this share of its size, what the model leaves of a candidate is formed anew from explicit residuals.
 _RECOMPUTE = 1e-4

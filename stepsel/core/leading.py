@@ -17,7 +17,7 @@ _MOST_STEPS = 10
 
 
 def best_addition(
-    here: Here, X: FloatArray, columns: IntArray, exact: Callable[[int], float]
+    here: Here, X: FloatArray, columns: IntArray, exact: Callable[[int, FloatArray | None], float]
 ) -> tuple[FloatArray, int]:
     """Find the column whose addition gains most.
 
@@ -27,7 +27,7 @@ def best_addition(
     X : float array of shape (n_rows, p)
     columns : int array of shape (m,)
     exact : callable
-        From a position in ``columns`` to the likelihood ratio by a fit of its own.
+        From a position in ``columns``, and coefficients to start from, to the likelihood ratio by a fit of its own.
 
     Returns
     -------
@@ -48,10 +48,9 @@ def best_addition(
     crude = np.sqrt(leverage.max() + largest**2 / left)
     contenders = np.flatnonzero(brackets.upper(score, crude) >= floor)
     contenders = np.union1d(contenders, [first])
-    survivors = _narrowed(here, X, columns, loadings, left, gradient, leverage, contenders, floor)
     ratios = np.full(len(columns), np.nan)
-    for at in survivors:
-        ratios[at] = exact(int(at))
+    for at, start in _narrowed(here, X, columns, loadings, left, gradient, leverage, contenders, floor):
+        ratios[at] = exact(at, start)
     return ratios, int(np.nanargmax(ratios))
 
 
@@ -65,20 +64,25 @@ def _narrowed(
     leverage: FloatArray,
     contenders: IntArray,
     floor: float,
-) -> IntArray:
-    """Narrow the contenders by chord steps, each with a bracket of what is still to be gained."""
+) -> list[tuple[int, FloatArray]]:
+    """Narrow the contenders by chord steps, each with a bracket of what is still to be gained.
+
+    Returned are the positions of those that are left, with the coefficients that the steps have reached.
+    """
     height = max(2, BLOCK // (2 * len(X)))
-    best, kept = floor, []
+    best, kept = floor, list[tuple[int, FloatArray]]()
     for begin in range(0, len(contenders), height):
         at = contenders[begin : begin + height]
         left_over = _left_over(here, X, columns[at], loadings[:, at])
         radius = np.sqrt((leverage + left_over**2 / left[at, None]).max(axis=1))
         inside = brackets.upper(gradient[at] ** 2 / left[at], radius) >= best
         at, left_over, radius = at[inside], left_over[inside], radius[inside]
-        at, best = _race(here, at, left_over, left[at], gradient[at] / left[at], radius, best)
-        kept.append(at)
+        at, reached, best = _race(here, at, left_over, left[at], gradient[at] / left[at], radius, best)
+        # In terms of the columns themselves instead of what the model leaves of them.
+        reached[:, :-1] += here.optimum.beta - reached[:, -1:] * loadings[:, at].T
+        kept += zip(at.tolist(), reached, strict=True)
     # A later block may have raised the bar for an earlier one; the fits decide.
-    return np.concatenate(kept)
+    return kept
 
 
 def _race(
@@ -89,11 +93,12 @@ def _race(
     first: FloatArray,
     radius: FloatArray,
     best: float,
-) -> tuple[IntArray, float]:
+) -> tuple[IntArray, FloatArray, float]:
     """Let contenders take chord steps together; drop each as soon as its upper bound is below the best lower bound."""
     base, Z = here.optimum, here.Z
     shift = first[:, None] * left_over
-    aside: list[IntArray] = []
+    reached = np.column_stack([np.zeros((len(at), len(Z))), first])
+    aside: list[tuple[IntArray, FloatArray]] = []
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(_MOST_STEPS):
             if len(at) <= 1:
@@ -101,8 +106,9 @@ def _race(
             loglik, residual = here.likelihood.evaluate(base.eta + shift)
             lost = ~(np.isfinite(loglik) & np.isfinite(residual).all(axis=1))
             if lost.any():  # overshot: only a fit of its own can tell
-                aside.append(at[lost])
+                aside.append((at[lost], np.zeros((int(lost.sum()), len(Z) + 1))))
                 at, left_over, left, radius = at[~lost], left_over[~lost], left[~lost], radius[~lost]
+                reached = reached[~lost]
                 shift, loglik, residual = shift[~lost], loglik[~lost], residual[~lost]
             gradient = residual @ Z.T
             on_model = gradient @ here.inverse
@@ -119,12 +125,17 @@ def _race(
             settled = inside & (decrement < 1e-12)
             at, left_over, left, radius = at[inside], left_over[inside], left[inside], radius[inside]
             if settled.sum() == inside.sum():
+                reached = reached[inside]
                 break
             shift = shift[inside] + own[inside, None] * left_over + on_model[inside] @ Z
-    return np.concatenate([at, *aside]), best
+            reached = reached[inside] + np.column_stack([on_model, own])[inside]
+    at, reached = (np.concatenate(parts) for parts in zip((at, reached), *aside, strict=True))
+    return at, reached, best
 
 
-def best_removal(here: Here, X: FloatArray, rows: IntArray, exact: Callable[[int], float]) -> tuple[FloatArray, int]:
+def best_removal(
+    here: Here, X: FloatArray, rows: IntArray, exact: Callable[[int, FloatArray | None], float]
+) -> tuple[FloatArray, int]:
     """Find the row of the design whose removal costs least; parameters and result as for :func:`best_addition`."""
     radius = np.sqrt(_leverages(here).max())
     wald = here.optimum.beta[rows] ** 2 / here.inverse[rows, rows]
@@ -133,7 +144,7 @@ def best_removal(here: Here, X: FloatArray, rows: IntArray, exact: Callable[[int
     for at in np.argsort(least, kind="stable"):
         if least[at] > best + 1e-9 * max(1.0, best):
             break
-        ratios[at] = exact(int(at))
+        ratios[at] = exact(int(at), None)
         best = min(best, float(ratios[at]))
     return ratios, int(np.nanargmin(ratios))
 

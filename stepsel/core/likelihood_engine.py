@@ -11,6 +11,7 @@ McCullagh and Nelder (1989), Generalized Linear Models. Rao (1973), Linear Stati
 test). Ortega and Rheinboldt (1970), Iterative Solution of Nonlinear Equations, section 7.1 (chord method).
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -104,7 +105,7 @@ class LikelihoodEngine:
         """Go to the model ``active``; return it without the terms that are aliased with earlier ones."""
         started = self.geometry.start(active)
         columns = self.geometry.model_columns()
-        self._model = self._fit_columns(columns, self._first(len(columns)))
+        self._model = self._informed(self._fit_columns(columns, self._first(len(columns))))
         if self._model.optimum.separated:
             self.separated.update(self._separating(np.flatnonzero(started).tolist()))
         return started
@@ -149,7 +150,7 @@ class LikelihoodEngine:
         self.geometry.apply(term, adding)
         if adding and known.optimum.separated and not self._model.optimum.separated:
             self.separated.add(term)
-        self._model = known
+        self._model = self._informed(known)
 
     def _here(self, model: Model) -> Here:
         of_model = np.concatenate([np.ones(len(self._fixed)), self._largest[model.columns]])
@@ -157,17 +158,22 @@ class LikelihoodEngine:
 
     # One candidate ----------------------------------------------------------------------------------------------------
 
+    def _informed(self, model: Model) -> Model:
+        """Return a model with its information matrix."""
+        if model.optimum.information is not None:
+            return model
+        information = self.likelihood.curvature_of(model.optimum).gram(model.Z)
+        return model._replace(optimum=replace(model.optimum, information=information))
+
     def _conditional(self, rows: IntArray) -> FloatArray:
         """Return the coefficients ``rows`` at the optimum, to second order, with the others at zero."""
-        optimum = self._model.optimum
-        if len(rows) == len(optimum.beta):
-            return optimum.beta
+        optimum, information = self._model.optimum, self._model.optimum.information
+        if len(rows) == len(optimum.beta) or information is None:
+            return optimum.beta[rows]
         gone = np.setdiff1d(np.arange(len(optimum.beta)), rows)
-        part = optimum.information[np.ix_(rows, rows)]
+        part = information[np.ix_(rows, rows)]
         try:
-            return optimum.beta[rows] + np.linalg.solve(
-                part, optimum.information[np.ix_(rows, gone)] @ optimum.beta[gone]
-            )
+            return optimum.beta[rows] + np.linalg.solve(part, information[np.ix_(rows, gone)] @ optimum.beta[gone])
         except np.linalg.LinAlgError:
             return optimum.beta[rows]
 
@@ -179,7 +185,7 @@ class LikelihoodEngine:
         Z = np.concatenate([self._fixed, self._X[:, columns].T])
         return Model(columns, Z, self.likelihood.maximise(Z, beta))
 
-    def _candidate(self, term: int, adding: bool) -> Model:
+    def _candidate(self, term: int, adding: bool, start: FloatArray | None = None) -> Model:
         """Fit one neighbour by damped Newton, from the coefficients of the current model where they are finite."""
         columns = self.geometry.columns_after(term, adding)
         n_fixed = len(self._fixed)
@@ -192,7 +198,9 @@ class LikelihoodEngine:
         new = columns[~np.isin(columns, self._model.columns)]
         rows = np.concatenate([np.arange(n_fixed), n_fixed + stay])
         Z = np.concatenate([self._model.Z[rows], self._X[:, new].T])
-        start = np.concatenate([self._conditional(rows), np.zeros(len(new))])
+        if start is None or not self.likelihood.evaluate(start @ Z)[0] > self._model.optimum.loglik:
+            # None was given, or it overshot.
+            start = np.concatenate([self._conditional(rows), np.zeros(len(new))])
         model = Model(np.concatenate([self._model.columns[stay], new]), Z, self.likelihood.maximise(Z, start))
         self._fitted[term, adding] = model
         return model
@@ -235,7 +243,7 @@ class LikelihoodEngine:
         places = self._places(terms[together], adding=adding)
         if self._bounded and together.all() and not self._model.optimum.separated:
             search = leading.best_addition if adding else leading.best_removal
-            ratios, _ = search(here, self._X, places, lambda at: self._exact(int(terms[at]), adding))
+            ratios, _ = search(here, self._X, places, lambda at, start: self._exact(int(terms[at]), adding, start))
             answers.status[rows[np.isnan(ratios)]] = Status.bounded
         else:
             if together.any():
@@ -264,9 +272,9 @@ class LikelihoodEngine:
         place = {column: at for at, column in enumerate(self._model.columns.tolist(), start=len(self._fixed))}
         return np.array([place[column] for column in columns.tolist()], dtype=np.intp)
 
-    def _exact(self, term: int, adding: bool) -> float:
+    def _exact(self, term: int, adding: bool, start: FloatArray | None = None) -> float:
         """Return the likelihood ratio of one move by a fit of its own."""
-        optimum = self._candidate(term, adding).optimum
+        optimum = self._candidate(term, adding, start).optimum
         gain = 2 * (optimum.loglik - self._model.optimum.loglik)
         return gain if adding else -gain
 
@@ -311,7 +319,7 @@ class LikelihoodEngine:
 
     def _dear_statistic(self, term: int, adding: bool) -> float:
         """Return the Wald statistic of an addition or the score statistic of a removal: at the model moved to."""
-        model = self._fitted.get((term, adding)) or self._candidate(term, adding)
+        model = self._informed(self._fitted.get((term, adding)) or self._candidate(term, adding))
         there = self._here(model)
         if adding:
             own = np.flatnonzero(~np.isin(model.columns, self._model.columns))
@@ -333,6 +341,7 @@ class LikelihoodEngine:
         Lesaffre and Marx (1993), Collinearity in generalized linear regression, Communications in Statistics 22.
         """
         information, n_fixed = self._model.optimum.information, len(self._fixed)
+        assert information is not None
         part = information[n_fixed:, n_fixed:]
         if not len(part):
             return np.ones(len(active)), np.empty(0)

@@ -51,7 +51,8 @@ class Optimum:
     eta : float array of shape (n_rows,)
     loglik : float
         Up to the constant of the likelihood.
-    information : float array of shape (k, k)
+    information : float array of shape (k, k), optional
+        None until it is asked for: only few of the fitted models are ever stood at.
     residual : float array of shape (n_rows,)
         Derivative of the log-likelihood by eta.
     converged : bool
@@ -62,7 +63,7 @@ class Optimum:
     beta: FloatArray
     eta: FloatArray
     loglik: float
-    information: FloatArray
+    information: FloatArray | None
     residual: FloatArray
     converged: bool
     separated: bool
@@ -103,9 +104,8 @@ def maximise(
         eta = beta @ Z
         loglik, residual = _evaluated(likelihood, eta)
     converged = separated = False
-    information = likelihood.curvature(eta).gram(Z)
     for _ in range(_MOST_STEPS if len(beta) else 0):
-        step, decrement = _newton_step(information, Z @ residual)
+        step, decrement = _newton_step(likelihood.curvature(eta).gram(Z), Z @ residual)
         shift = step @ Z
         size, trial, improved = 1.0, loglik, False
         for _ in range(40):
@@ -118,7 +118,6 @@ def maximise(
             break
         beta, eta, residual = beta + size * step, eta + size * shift, trial_residual
         loglik = trial
-        information = likelihood.curvature(eta).gram(Z)
         still = size < 1.0 or bool(np.abs(shift).max(initial=0.0) > moving)
         if size == 1.0 and decrement < (min(done, _DONE_AT_INFINITY) if still else done):
             converged, separated = True, still
@@ -126,7 +125,7 @@ def maximise(
     if not converged and len(beta):
         # Stopped at the end of the range of numbers: only a maximum at infinity lies out there.
         separated = bool(np.ptp(eta) > _OUT_OF_REACH)
-    return Optimum(beta, eta, loglik, information, residual, converged or not len(beta), separated)
+    return Optimum(beta, eta, loglik, None, residual, converged or not len(beta), separated)
 
 
 def _evaluated(likelihood: Concave, eta: FloatArray) -> tuple[float, FloatArray]:
@@ -148,8 +147,9 @@ def _newton_step(information: FloatArray, gradient: FloatArray) -> tuple[FloatAr
     return step, float(gradient @ step)
 
 
-def inverse_information(information: FloatArray) -> FloatArray:
+def inverse_information(information: FloatArray | None) -> FloatArray:
     """Return the inverse of an information matrix; directions without information get none."""
+    assert information is not None
     if not len(information):
         return information
     size = np.sqrt(np.maximum(information.diagonal(), 1e-300))
