@@ -18,6 +18,8 @@ from stepsel.responses import Response, binomial_response, count_response, posit
 from stepsel.settings import Settings
 from stepsel.survival import cox_response
 
+# Frequency-weighted events that are laid out one by one.
+_MOST_TIED = 200_000
 # Families given as objects that are ours under another name: with these links the faster likelihoods apply.
 _OURS = {("Binomial", "Logit"): "binomial", ("Poisson", "Log"): "poisson", ("Gamma", "Log"): "gamma"}
 
@@ -57,24 +59,40 @@ def recheck(settings: Settings, design: Design) -> None:
     ValueError
         If one class, no count above zero, or no event is left.
     """
-    name = family_name(settings.family)
+    name = settings.family if isinstance(settings.family, str) else type(settings.family).__name__.lower()
     left = f"response {design.y_name!r}"
     if name == "binomial" and (not design.y.any() or (design.y == 1).all()):
         raise ValueError(f"{left} has one class only in the rows that are left: the binomial family needs two.")
-    if name in ("poisson", "negative_binomial") and not design.y.any():
+    if name in ("gamma", "inversegaussian") and (design.y == design.y[0]).all():
+        raise ValueError(f"{left} does not vary: there is nothing to explain.")
+    if name in ("poisson", "negative_binomial", "negativebinomial") and not design.y.any():
         raise ValueError(f"{left} is zero in every row that is left: there is nothing to explain.")
     if name == "cox" and design.status is not None and not design.status.any():
         raise ValueError(f"{left} has no event in the rows that are left: there is nothing to explain.")
+
+
+def offset_shift(settings: Settings, design: Design) -> float:
+    """Return what the intercept takes over from the offset: its mean, so that no exponential overflows."""
+    if design.offset is None or not settings.fit_intercept:
+        return 0.0
+    return float(np.average(design.offset, weights=design.weights))
 
 
 def likelihood_of(settings: Settings, design: Design) -> Likelihood:
     """Return the likelihood of a family on the rows of a design."""
     frequency = settings.weight_type == "frequency"
     weights, offset = design.weights, design.offset
+    if offset is not None:
+        offset = offset - offset_shift(settings, design)
     n_obs = float(weights.sum()) if frequency and weights is not None else float(len(design.y))
     name = family_name(settings.family)
     if name == "cox":
         assert design.status is not None
+        if settings.ties == "efron" and frequency and weights is not None and weights @ design.status > _MOST_TIED:
+            raise ValueError(
+                f"sample_weight stands for {weights @ design.status:.3g} events, more than Efron's treatment of ties "
+                'can hold: give ties="breslow", or weight_type="analytic".'
+            )
         return Cox(design.y, design.status, weights, offset, ties=settings.ties, frequency=frequency)
     if name == "binomial":
         return Binomial(design.y, weights, offset, n_obs, trials=design.trials)

@@ -16,6 +16,9 @@ from stepsel.design import Design
 from stepsel.families import family_name
 from stepsel.settings import Settings
 
+# A negative binomial dispersion below this is Poisson.
+_POISSON_BELOW = 1e-8
+
 
 def check_unchanged(data: LinearData, then: SufficientStats) -> None:
     """Refuse data that were changed in place since the selection.
@@ -115,7 +118,8 @@ def family_results(
     Returns
     -------
     statsmodels results
-        GLM, NegativeBinomial or PHReg; None for a Cox model without terms, which statsmodels cannot hold.
+        GLM, NegativeBinomial (a Poisson GLM where the dispersion is zero) or PHReg; None for a Cox model
+        without terms, which statsmodels cannot hold.
 
     Raises
     ------
@@ -167,14 +171,21 @@ def _cox(design: Design, exog: pd.DataFrame, fit: Coefficients, settings: Settin
 def _negative_binomial(
     design: Design, exog: pd.DataFrame, fit: Coefficients, settings: Settings, nuisance: dict[str, float]
 ) -> Any:
-    from statsmodels.discrete.discrete_model import NegativeBinomial
+    import statsmodels.api as sm
 
     endog = pd.Series(design.y, name=str(design.y_name))
-    model = NegativeBinomial(endog, exog, offset=design.offset, check_rank=False)
+    if nuisance["alpha"] < _POISSON_BELOW:
+        # statsmodels' gamma functions lose all digits there, and its Newton steps do not come back.
+        model = sm.GLM(endog, exog, family=sm.families.Poisson(), offset=design.offset)
+        return _glm_results(model, fit.params, fit.covariance, df_resid=len(endog) - exog.shape[1], use_t=False)
+    model = sm.NegativeBinomial(endog, exog, offset=design.offset, check_rank=False)
     start = np.append(fit.params, nuisance["alpha"])
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        return model.fit(start_params=start, method="newton", disp=False, maxiter=50, warn_convergence=False)
+        warnings.simplefilter("ignore")  # of no iterations: it is at the optimum
+        results = model.fit(start_params=start, method="newton", disp=False, maxiter=0, warn_convergence=False)
+        _ = results.bse  # computed here, where its warnings are
+    results.mle_retvals["converged"] = True
+    return results
 
 
 def _rows_repeated(design: Design, settings: Settings) -> Design:

@@ -20,7 +20,14 @@ from stepsel.core.policies import InformationPolicy, Policy, PValuePolicy
 from stepsel.core.search import Step, search
 from stepsel.core.terms import BoolArray, Terms
 from stepsel.design import Design
-from stepsel.families import geometry_data, likelihood_of, plain_data, recheck, residual_observations
+from stepsel.families import (
+    geometry_data,
+    likelihood_of,
+    offset_shift,
+    plain_data,
+    recheck,
+    residual_observations,
+)
 from stepsel.naming import build_terms, find_terms
 from stepsel.result import StepwiseResult
 from stepsel.settings import Settings
@@ -137,6 +144,7 @@ def _engine(design: Design, terms: Terms, settings: Settings) -> tuple[Design, L
         tests=settings.tests,
         by_p_value=settings.criterion == "pvalue",
         bounded=settings.candidates == "leading",
+        offset_shift=offset_shift(settings, design),
     )
 
 
@@ -161,6 +169,12 @@ def _check_size(engine: LinearEngine, wanted: BoolArray, settings: Settings) -> 
             f"start lists {wanted.sum()} terms with the kept ones, more than max_terms={settings.max_terms}, and "
             'direction="forward" cannot remove any.'
         )
+    n_start = int(engine.terms.sizes[wanted].sum())
+    if settings.family == "cox" and n - intercept - max(kept, n_start) < 1:
+        raise ValueError(
+            f"{n - intercept:g} events are too few for a start model with {n_start} columns: use "
+            'direction="forward", or direction="both", which starts empty.'
+        )
     if n - intercept - kept < 2:
         hint = ""
         if settings.weight_type == "frequency" and engine.data.weights is not None:
@@ -169,7 +183,6 @@ def _check_size(engine: LinearEngine, wanted: BoolArray, settings: Settings) -> 
             f"n_samples={n:g}{hint} is too few: with {intercept + kept} parameters always in the model, at least "
             f"{intercept + kept + 2} observations are needed to test a candidate."
         )
-    n_start = int(engine.terms.sizes[wanted].sum())
     if n - intercept - n_start < 1:
         raise ValueError(
             f"the start model has {n_start} columns{' and an intercept' if intercept else ''} but there are only "

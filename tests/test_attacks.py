@@ -335,3 +335,69 @@ def test_an_empty_cox_model_prints():
     result = quiet(family="cox", criterion="pvalue", alpha_enter=1e-9).fit(rng.standard_normal((50, 2)), y).result_
     assert result.model is None
     assert "Empty" not in str(result.summary())
+
+
+@pytest.mark.parametrize("shift", [1000.0, -1000.0])
+@pytest.mark.parametrize("family", ["binomial", "poisson", "negative_binomial", "gamma"])
+@pytest.mark.filterwarnings("ignore::stepsel.DispersionWarning")
+def test_a_constant_offset_goes_into_the_intercept(family, shift):
+    rng = np.random.default_rng(13)
+    X = rng.standard_normal((150, 3))
+    mean = np.exp(0.4 * X[:, 0])
+    y = {"binomial": rng.random(150) < mean / 4, "gamma": rng.gamma(2, mean / 2)}.get(family, rng.poisson(mean))
+    plain, moved = quiet(family=family).fit(X, y), quiet(family=family).fit(X, y, offset=np.full(150, shift))
+    np.testing.assert_allclose(moved.trace_["log_likelihood"], plain.trace_["log_likelihood"], rtol=1e-10)
+    np.testing.assert_allclose(moved.coef_, plain.coef_, rtol=1e-8)
+    assert moved.intercept_ + shift == pytest.approx(plain.intercept_, abs=1e-8)
+    assert moved.result_.model.llf == pytest.approx(plain.result_.model.llf, rel=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::stepsel.DispersionWarning")
+def test_model_of_underdispersed_and_of_huge_counts():
+    rng = np.random.default_rng(14)
+    X = rng.standard_normal((120, 2))
+    for y in (rng.binomial(3, 0.5, 120), rng.negative_binomial(0.5, 1e-5, 120)):
+        result = quiet(family="negative_binomial", keep=["x0"]).fit(X, y).result_
+        assert result.model.llf == pytest.approx(result.final.log_likelihood, rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("shape", [(40, 30), (40, 100)])
+@pytest.mark.filterwarnings("ignore::stepsel.StepselWarning")
+def test_cox_with_nearly_as_many_columns_as_events_ends(shape, seed):
+    rng = np.random.default_rng(seed)
+    y = survival_response(rng.random(shape[0]) < 0.6, rng.exponential(size=shape[0]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        trace = quiet(family="cox").fit(rng.standard_normal(shape), y).trace_
+    assert np.isfinite(trace["log_likelihood"]).all()
+    assert (trace["aic"].diff().iloc[1:] < 0).all()
+
+
+@pytest.mark.parametrize("family", [sm.families.Binomial(sm.families.links.Probit()), "binomial"])
+@pytest.mark.filterwarnings("ignore::stepsel.MissingRowsWarning")
+def test_a_class_lost_with_missing_rows_is_noticed(family):
+    rng = np.random.default_rng(15)
+    X, y = pd.DataFrame({"a": rng.standard_normal(40)}), np.arange(40) < 5
+    X.loc[:4, "a"] = np.nan
+    with pytest.raises(ValueError, match="one class only"):
+        quiet(family=family, missing="drop").fit(X, y.astype(int))
+
+
+def test_a_gamma_response_that_does_not_vary():
+    with pytest.raises(ValueError, match="does not vary"):
+        quiet(family="gamma").fit(np.random.default_rng(0).standard_normal((30, 2)), np.full(30, 2.5))
+
+
+@pytest.mark.filterwarnings("ignore::stepsel.SeparationWarning")
+def test_only_the_terms_that_separate_are_named():
+    rng = np.random.default_rng(16)
+    X = pd.DataFrame(rng.standard_normal((80, 3)), columns=list("abc"))
+    y = (rng.random(80) < 0.5).astype(int)
+    X["sep1"], X["sep2"] = y + 0.1 * rng.random(80), 3 * y + rng.random(80)
+    with pytest.warns(SeparationWarning) as caught:
+        quiet(family="binomial", direction="backward").fit(X, y)
+    named = str(caught[0].message).split(";")[0]
+    assert "sep1" in named
+    assert "sep2" in named
+    assert not any(f" {name}" in named.replace(",", " ").split("response:")[1].split() for name in "abc")

@@ -42,6 +42,8 @@ class Here:
         self.largest, self.largest_of_model = largest, largest_of_model
         self.curvature = likelihood.curvature_of(optimum)
         self.inverse = inverse_information(optimum.information)
+        # Where directions without information were left out, nothing is bounded.
+        self.regular = _is_regular(self.inverse)
 
     def score_pass(self, X: FloatArray, columns: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return, for some columns, their loadings on the model (k, m), the information they add, and their gradients.
@@ -86,6 +88,17 @@ class Here:
         """Return the Wald statistic of several rows of ``Z`` together."""
         beta = self.optimum.beta[rows]
         return float(beta @ np.linalg.solve(self.inverse[np.ix_(rows, rows)], beta))
+
+
+def _is_regular(inverse: FloatArray) -> bool:
+    size = np.sqrt(inverse.diagonal())
+    if not (np.isfinite(size) & (size > 0)).all():
+        return False
+    try:
+        pivots = np.linalg.cholesky(inverse / np.multiply.outer(size, size)).diagonal()
+    except np.linalg.LinAlgError:
+        return False
+    return bool(pivots.min(initial=1.0) > 1e-5)
 
 
 def added_together(here: Here, X: FloatArray, columns: IntArray) -> FloatArray:

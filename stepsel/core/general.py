@@ -53,6 +53,7 @@ class General(Rows):
         self._frequency, self._observed = frequency, False
         self._free = self.name not in ("binomial", "poisson", "negativebinomial")
         self.fixed_dispersion = not self._free
+        self._positive = self.name in ("poisson", "gamma", "inversegaussian", "negativebinomial", "tweedie")
 
     def discrimination(self, eta: FloatArray) -> dict[str, float]:
         if self.name != "binomial":
@@ -74,6 +75,8 @@ class General(Rows):
             residual = self._weighted((self.y - mean) * slope / self.family.variance(mean))
             # Minus half the deviance: the log-likelihood at dispersion one, up to a constant, for every family.
             loglik = -0.5 * self._sum(self.family.resid_dev(np.broadcast_to(self.y, mean.shape), mean) ** 2)
+            if self._positive:  # a deviance may exist where the family does not
+                loglik = np.where((mean > 0).all(axis=-1), loglik, -np.inf)
         return np.where(np.isnan(loglik), -np.inf, loglik), residual
 
     def curvature(self, eta: FloatArray) -> DiagonalCurvature:

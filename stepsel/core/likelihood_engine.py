@@ -70,6 +70,8 @@ class LikelihoodEngine:
         Whether p-values alone decide, so that a score or Wald test needs no likelihood ratio.
     bounded : bool
         Whether candidates that a bound rules out are left unfitted.
+    offset_shift : float
+        What was taken from the offset of every row; the intercept of the fits has it.
     """
 
     def __init__(
@@ -83,11 +85,12 @@ class LikelihoodEngine:
         tests: tuple[str, str],
         by_p_value: bool,
         bounded: bool,
+        offset_shift: float = 0.0,
     ) -> None:
         self.likelihood, self.geometry = likelihood, geometry
         self.n_obs = likelihood.n_obs
         self.terms, self.constant = geometry.terms, geometry.constant
-        self._n_resid = n_resid
+        self._n_resid, self._offset_shift = n_resid, offset_shift
         self.perfect = False
         self.separated: set[int] = set()
         self.tests, self.has_intercept = tests, intercept
@@ -148,7 +151,7 @@ class LikelihoodEngine:
         if known is None:
             known = self._candidate(term, adding)
         self.geometry.apply(term, adding)
-        if adding and known.optimum.separated and not self._model.optimum.separated:
+        if adding and known.optimum.separated and (not self._model.optimum.separated or self._separates_alone(term)):
             self.separated.add(term)
         self._model = self._informed(known)
 
@@ -211,9 +214,13 @@ class LikelihoodEngine:
         return Fit(deviance, loglik, n_params, self._n_resid - n_params)
 
     def _separating(self, terms: list[int]) -> list[int]:
-        """Return the terms without which the current model is not separated; all, where it takes more than one."""
-        alone = [term for term in terms if not self._candidate(term, adding=False).optimum.separated]
-        return alone or terms
+        """Return the terms that separate: without which the model does not, or alone; else all of them."""
+        needed = [term for term in terms if not self._candidate(term, adding=False).optimum.separated]
+        return needed or [term for term in terms if self._separates_alone(term)] or terms
+
+    def _separates_alone(self, term: int) -> bool:
+        columns = self.terms.columns(term)
+        return self._fit_columns(columns, self._first(len(columns))).optimum.separated
 
     # All candidates ---------------------------------------------------------------------------------------------------
 
@@ -237,11 +244,11 @@ class LikelihoodEngine:
         """Fill in the deviance and likelihood ratio of every move."""
         terms = plain.term[rows]
         together = self.likelihood.batched & self.geometry.single[terms] & (plain.df[rows] == 1)
-        if self._model.optimum.separated or (not adding and self.geometry.redundant):
+        if self._model.optimum.separated or not here.regular or (not adding and self.geometry.redundant):
             together[:] = False  # the information of the model says nothing of its neighbours
         ratios = np.full(len(rows), np.nan)
         places = self._places(terms[together], adding=adding)
-        if self._bounded and together.all() and not self._model.optimum.separated:
+        if self._bounded and together.all() and here.regular and not self._model.optimum.separated:
             search = leading.best_addition if adding else leading.best_removal
             ratios, _ = search(here, self._X, places, lambda at, start: self._exact(int(terms[at]), adding, start))
             answers.status[rows[np.isnan(ratios)]] = Status.bounded
@@ -365,6 +372,8 @@ class LikelihoodEngine:
         if n_fixed:
             back[0, 1:] = -unit * scale.mean[columns]
         params = back @ model.optimum.beta[places]
+        if n_fixed:
+            params[0] -= self._offset_shift
         covariance = back @ inverse[np.ix_(places, places)] @ back.T
         return Coefficients(params, covariance, np.inf)
 

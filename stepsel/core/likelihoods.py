@@ -160,8 +160,11 @@ class Rows:
 
     def _log_mean(self) -> float:
         """Return the log of the mean response, per mean of what the offset multiplies it with."""
-        exposure = 1.0 if self.offset is None else np.average(np.exp(self.offset), weights=self.weights)
-        return float(np.log(np.average(self.y, weights=self.weights) / exposure))
+        mean = float(np.log(np.average(self.y, weights=self.weights)))
+        if self.offset is None:
+            return mean
+        weights = np.ones(len(self.y)) if self.weights is None else self.weights
+        return mean - float(special.logsumexp(self.offset, b=weights / weights.sum()))
 
     def dispersion(self, eta: FloatArray, n_params: int) -> float:
         return 1.0

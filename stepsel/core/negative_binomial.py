@@ -21,7 +21,7 @@ _SMALLEST, _LARGEST = 1e-14, 1e6
 BOUNDARY = 1e-12
 _MOST_ROUNDS = 100
 # Counts up to this are looked up in a table.
-_LARGEST_TABLE = 1_000_000
+_LARGEST_TABLE = 10_000
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,9 @@ class NegativeBinomial(Rows):
         if top <= _LARGEST_TABLE and not (self.y % 1).any():
             table = np.concatenate([[0.0], np.cumsum(np.log1p(self._alpha * np.arange(top)))])
             return table[self.y.astype(np.intp)]
-        size = 1 / self._alpha
-        return special.gammaln(self.y + size) - special.gammaln(size) + self.y * np.log(self._alpha)
+        at = np.maximum(self.y, 1.0)
+        rising = special.gammaln(at) - special.betaln(at, 1 / self._alpha) + at * np.log(self._alpha)
+        return np.where(self.y > 0, rising, 0.0)
 
     def curvature(self, eta: FloatArray) -> DiagonalCurvature:
         """Return the observed information, so that Newton converges quadratically."""
@@ -102,13 +103,19 @@ class NegativeBinomial(Rows):
 
     def _alpha_information(self, mean: FloatArray, alpha: float) -> float:
         """Return minus the second derivative of the log-likelihood by the dispersion."""
-        below = np.arange(int(self.y.max(initial=0.0)))
-        table = np.concatenate([[0.0], np.cumsum((below / (1 + alpha * below)) ** 2)])
-        t = alpha * mean
+        top, t = int(self.y.max(initial=0.0)), alpha * mean
+        if top <= _LARGEST_TABLE:
+            below = np.arange(top)
+            rising = np.concatenate([[0.0], np.cumsum((below / (1 + alpha * below)) ** 2)])[self.y.astype(np.intp)]
+        else:
+            size = 1 / alpha
+            first = special.digamma(self.y + size) - special.digamma(size)
+            second = special.polygamma(1, self.y + size) - special.polygamma(1, size)
+            rising = -(size**4 * second + 2 * size**3 * first - self.y * size**2)
         with np.errstate(divide="ignore", invalid="ignore"):
             bent = 2 * np.log1p(t) / t**3 - 2 / (t**2 * (1 + t)) - 1 / (t * (1 + t) ** 2)
         bent = np.where(t < 1e-2, 2 / 3 - t * (3 / 2 - t * (12 / 5 - t * (10 / 3 - t * 30 / 7))), bent)
-        rows = table[self.y.astype(np.intp)] - self.y * (mean / (1 + t)) ** 2 + mean**3 * bent
+        rows = rising - self.y * (mean / (1 + t)) ** 2 + mean**3 * bent
         return float(self._sum(rows))
 
     def maximise(self, Z: FloatArray, beta: FloatArray) -> DispersedOptimum:
@@ -142,9 +149,12 @@ class NegativeBinomial(Rows):
 
     def finished(self, optimum: Optimum, n_params: int) -> tuple[float, float]:
         alpha = optimum.alpha  # type: ignore[attr-defined]
-        mean = np.exp(self._shifted(optimum.eta))
-        unit = special.xlogy(self.y, self.y / mean) - (self.y + 1 / alpha) * np.log(
-            (1 + alpha * self.y) / (1 + alpha * mean)
+        eta = self._shifted(optimum.eta)
+        mean = np.exp(eta)
+        unit = (
+            special.xlogy(self.y, self.y)
+            - self.y * eta
+            - (self.y + 1 / alpha) * np.log((1 + alpha * self.y) / (1 + alpha * mean))
         )
         return 2 * float(self._sum(unit)), optimum.loglik
 
