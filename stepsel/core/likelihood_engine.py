@@ -27,12 +27,24 @@ from stepsel.core.newton import Optimum
 from stepsel.core.refit import Coefficients
 from stepsel.core.terms import BoolArray, IntArray
 
+# Columns whose mean is less standard deviations than this from zero, and whose size is within this factor of one, are as
+# good for Newton steps as centred and scaled ones.
+_NEAR_MEAN, _NEAR_UNIT = 2.0, 10.0
+NOWHERE = Optimum(np.empty(0), np.empty(0), -np.inf, None, np.empty(0), False, False)
+
 
 class Model(NamedTuple):
     """A fitted model: its design columns, the design itself (a column a row, the intercept first), and its optimum."""
 
     columns: IntArray
     Z: FloatArray
+    optimum: Optimum
+
+
+class Fitted(NamedTuple):
+    """A fitted neighbour: its design columns and its optimum. Its design is put together when it is moved to."""
+
+    columns: IntArray
     optimum: Optimum
 
 
@@ -97,10 +109,11 @@ class LikelihoodEngine:
         self._test = dict(zip((True, False), tests, strict=True))
         self._by_p_value = by_p_value
         self._bounded = bounded and likelihood.self_concordant
-        self._X, self._largest = _standardised(geometry, order)
+        self._X, self._mean, self._unit = _standardised(geometry, order)
+        self._largest = _largest(self._X)
         self._fixed = np.ones((int(intercept), len(self._X)))
-        self._fitted: dict[tuple[int, bool], Model] = {}
-        self._model: Model
+        self._fitted: dict[tuple[int, bool], Fitted] = {}
+        self._model = Model(np.empty(0, dtype=np.intp), np.empty((0, 0)), NOWHERE)
 
     # The contract with the search -------------------------------------------------------------------------------------
 
@@ -108,7 +121,7 @@ class LikelihoodEngine:
         """Go to the model ``active``; return it without the terms that are aliased with earlier ones."""
         started = self.geometry.start(active)
         columns = self.geometry.model_columns()
-        self._model = self._informed(self._fit_columns(columns, self._first(len(columns))))
+        self._model = self._informed(*self._fit_columns(columns, self._first(len(columns))))
         if self._model.optimum.separated:
             self.separated.update(self._separating(np.flatnonzero(started).tolist()))
         return started
@@ -153,7 +166,7 @@ class LikelihoodEngine:
         self.geometry.apply(term, adding)
         if adding and known.optimum.separated and (not self._model.optimum.separated or self._separates_alone(term)):
             self.separated.add(term)
-        self._model = self._informed(known)
+        self._model = self._informed(known.columns, known.optimum)
 
     def _here(self, model: Model) -> Here:
         of_model = np.concatenate([np.ones(len(self._fixed)), self._largest[model.columns]])
@@ -161,12 +174,22 @@ class LikelihoodEngine:
 
     # One candidate ----------------------------------------------------------------------------------------------------
 
-    def _informed(self, model: Model) -> Model:
-        """Return a model with its information matrix."""
-        if model.optimum.information is not None:
-            return model
-        information = self.likelihood.curvature_of(model.optimum).gram(model.Z)
-        return model._replace(optimum=replace(model.optimum, information=information))
+    def _informed(self, columns: IntArray, optimum: Optimum) -> Model:
+        """Return a model with its design and its information matrix."""
+        Z = self._design(columns)
+        if optimum.information is None:
+            optimum = replace(optimum, information=self.likelihood.curvature_of(optimum).gram(Z))
+        return Model(columns, Z, optimum)
+
+    def _design(self, columns: IntArray) -> FloatArray:
+        """Return the rows of a design; those of the current model are copied from there, which is faster."""
+        n_fixed = len(self._fixed)
+        Z = np.empty((n_fixed + len(columns), len(self._X)))
+        Z[:n_fixed] = self._fixed
+        known = {column: at for at, column in enumerate(self._model.columns.tolist())}
+        for at, column in enumerate(columns.tolist(), start=n_fixed):
+            Z[at] = self._model.Z[n_fixed + known[column]] if column in known else self._X[:, column]
+        return Z
 
     def _conditional(self, rows: IntArray) -> FloatArray:
         """Return the coefficients ``rows`` at the optimum, to second order, with the others at zero."""
@@ -184,11 +207,10 @@ class LikelihoodEngine:
         """Return coefficients to start a fit from that knows nothing."""
         return np.concatenate([np.full(len(self._fixed), self.likelihood.first()), np.zeros(n_columns)])
 
-    def _fit_columns(self, columns: IntArray, beta: FloatArray) -> Model:
-        Z = np.concatenate([self._fixed, self._X[:, columns].T])
-        return Model(columns, Z, self.likelihood.maximise(Z, beta))
+    def _fit_columns(self, columns: IntArray, beta: FloatArray) -> Fitted:
+        return Fitted(columns, self.likelihood.maximise(self._design(columns), beta))
 
-    def _candidate(self, term: int, adding: bool, start: FloatArray | None = None) -> Model:
+    def _candidate(self, term: int, adding: bool, start: FloatArray | None = None) -> Fitted:
         """Fit one neighbour by damped Newton, from the coefficients of the current model where they are finite."""
         columns = self.geometry.columns_after(term, adding)
         n_fixed = len(self._fixed)
@@ -196,20 +218,20 @@ class LikelihoodEngine:
             # Its coefficients are on the way to infinity, where a likelihood is flat: no place to start from.
             self._fitted[term, adding] = self._fit_columns(columns, self._first(len(columns)))
             return self._fitted[term, adding]
-        # Rows of the design that stay are copied as they are, in their order; new ones come last.
+        # What stays keeps its order; new columns come last.
         stay = np.flatnonzero(np.isin(self._model.columns, columns))
         new = columns[~np.isin(columns, self._model.columns)]
-        rows = np.concatenate([np.arange(n_fixed), n_fixed + stay])
-        Z = np.concatenate([self._model.Z[rows], self._X[:, new].T])
+        columns = np.concatenate([self._model.columns[stay], new])
+        Z = self._design(columns)
         if start is None or not self.likelihood.evaluate(start @ Z)[0] > self._model.optimum.loglik:
             # None was given, or it overshot.
+            rows = np.concatenate([np.arange(n_fixed), n_fixed + stay])
             start = np.concatenate([self._conditional(rows), np.zeros(len(new))])
-        model = Model(np.concatenate([self._model.columns[stay], new]), Z, self.likelihood.maximise(Z, start))
-        self._fitted[term, adding] = model
-        return model
+        self._fitted[term, adding] = Fitted(columns, self.likelihood.maximise(Z, start))
+        return self._fitted[term, adding]
 
-    def _finished(self, model: Model) -> Fit:
-        n_params = len(model.Z) + self.likelihood.n_nuisance
+    def _finished(self, model: Fitted | Model) -> Fit:
+        n_params = len(model.optimum.beta) + self.likelihood.n_nuisance
         deviance, loglik = self.likelihood.finished(model.optimum, n_params)
         return Fit(deviance, loglik, n_params, self._n_resid - n_params)
 
@@ -304,8 +326,8 @@ class LikelihoodEngine:
         larger = [self._fitted[term, True] for term in plain.term[rows].tolist()]
         return answers.change[rows] / np.array([self._dispersion(model) for model in larger])
 
-    def _dispersion(self, model: Model) -> float:
-        return self.likelihood.dispersion(model.optimum.eta, len(model.Z))
+    def _dispersion(self, model: Fitted | Model) -> float:
+        return self.likelihood.dispersion(model.optimum.eta, len(model.optimum.beta))
 
     def _cheap_statistics(self, here: Here, terms: IntArray, *, adding: bool) -> FloatArray:
         """Return score statistics of additions or Wald statistics of removals: no fit is needed."""
@@ -326,7 +348,7 @@ class LikelihoodEngine:
 
     def _dear_statistic(self, term: int, adding: bool) -> float:
         """Return the Wald statistic of an addition or the score statistic of a removal: at the model moved to."""
-        model = self._informed(self._fitted.get((term, adding)) or self._candidate(term, adding))
+        model = self._informed(*(self._fitted.get((term, adding)) or self._candidate(term, adding)))
         there = self._here(model)
         if adding:
             own = np.flatnonzero(~np.isin(model.columns, self._model.columns))
@@ -366,11 +388,10 @@ class LikelihoodEngine:
         inverse = self.likelihood.covariance(model.optimum, model.Z) * self._dispersion(model)
         order = np.argsort(model.columns)
         columns, places = model.columns[order], np.concatenate([np.arange(n_fixed), n_fixed + order])
-        scale = self.geometry.scale
-        unit = scale.unit[columns] * np.sqrt(len(self.geometry.data.y))
+        unit = self._unit[columns]
         back = np.diag(np.concatenate([np.ones(n_fixed), unit]))
         if n_fixed:
-            back[0, 1:] = -unit * scale.mean[columns]
+            back[0, 1:] = -unit * self._mean[columns]
         params = back @ model.optimum.beta[places]
         if n_fixed:
             params[0] -= self._offset_shift
@@ -393,19 +414,30 @@ class LikelihoodEngine:
         return self._finished(self._fit_columns(np.empty(0, dtype=np.intp), self._first(0)))
 
 
-def _standardised(geometry: LinearEngine, order: IntArray | None) -> tuple[FloatArray, FloatArray]:
+def _standardised(geometry: LinearEngine, order: IntArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the columns, centred where there is an intercept, at a mean square of one, rows in the given order.
 
-    And the largest absolute entry of each.
+    And what was taken from each column, and what it was multiplied by. Columns that are near enough to that as they are
+    stay as they are: no copy of the data is made then.
     """
     scale, n_rows = geometry.scale, len(geometry.data.y)
-    unit = np.where(scale.constant, 0.0, scale.unit * np.sqrt(n_rows))
-    X = geometry.data.X if order is None else geometry.data.X[order]
-    result, largest = np.empty(X.shape), np.zeros(X.shape[1])
+    mean, unit = scale.mean, np.where(scale.constant, 0.0, scale.unit * np.sqrt(n_rows))
+    X = geometry.data.X
+    if order is None and X.dtype == float and X.flags.c_contiguous and not scale.constant.any():
+        near = (np.abs(mean) * unit < _NEAR_MEAN) & (unit < _NEAR_UNIT) & (unit > 1 / _NEAR_UNIT)
+        if near.all():
+            return np.asarray(X, dtype=float), np.zeros(len(mean)), np.ones(len(mean))
+    X = X if order is None else X[order]
+    result = np.empty(X.shape)
     for rows in row_blocks(*X.shape):
-        block = result[rows]
-        np.subtract(X[rows], scale.mean, out=block)
-        block *= unit
-        np.maximum(largest, block.max(axis=0), out=largest)
-        np.maximum(largest, -block.min(axis=0), out=largest)
-    return result, largest
+        np.subtract(X[rows], mean, out=result[rows])
+        result[rows] *= unit
+    return result, mean, unit
+
+
+def _largest(X: FloatArray) -> FloatArray:
+    """Return the largest absolute entry of every column."""
+    result = np.zeros(X.shape[1])
+    for rows in row_blocks(*X.shape):
+        np.maximum(result, np.abs(X[rows]).max(axis=0), out=result)
+    return result
