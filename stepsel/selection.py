@@ -137,7 +137,9 @@ def _engine(design: Design, terms: Terms, settings: Settings) -> tuple[Design, L
     likelihood = likelihood_of(settings, design)
     return design, LikelihoodEngine(
         likelihood,
-        linear(geometry_data(settings, design, likelihood)),
+        engine
+        if likelihood.name != "cox" and design.trials is None
+        else linear(geometry_data(settings, design, likelihood)),
         order=likelihood.order if isinstance(likelihood, Cox) else None,
         intercept=settings.fit_intercept and likelihood.intercept,
         n_resid=residual_observations(settings, design),

@@ -7,7 +7,7 @@ from scipy import special
 
 from stepsel.core.fits import FloatArray
 from stepsel.core.likelihoods import DiagonalCurvature, Rows
-from stepsel.core.newton import Optimum, maximise
+from stepsel.core.newton import Optimum, maximise, polished
 
 
 class Gamma(Rows):
@@ -54,7 +54,8 @@ class Gamma(Rows):
         return DiagonalCurvature(self._weighted(np.ones(len(self.y))))
 
     def maximise(self, Z: FloatArray, beta: FloatArray) -> Optimum:
-        optimum = maximise(self, Z, beta)
+        # Pearson's dispersion is not stationary at the maximum: an error of the coefficients reaches the criterion.
+        optimum = polished(self, Z, maximise(self, Z, beta))
         return replace(optimum, information=self.curvature_of(optimum).gram(Z))
 
     def dispersion(self, eta: FloatArray, n_params: int) -> float:

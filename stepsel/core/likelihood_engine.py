@@ -23,12 +23,12 @@ from stepsel.core.fits import Fit, FloatArray, Moves, Status
 from stepsel.core.likelihoods import Likelihood
 from stepsel.core.linear import LinearEngine
 from stepsel.core.moments import row_blocks
-from stepsel.core.newton import Optimum
+from stepsel.core.newton import Optimum, polished
 from stepsel.core.refit import Coefficients
 from stepsel.core.terms import BoolArray, IntArray
 
-# Columns whose mean is less standard deviations than this from zero, and whose size is within this factor of one, are as
-# good for Newton steps as centred and scaled ones.
+# Columns whose mean is less standard deviations than this from zero, and whose size is within this factor of one,
+# are as good for Newton steps as centred and scaled ones.
 _NEAR_MEAN, _NEAR_UNIT = 2.0, 10.0
 NOWHERE = Optimum(np.empty(0), np.empty(0), -np.inf, None, np.empty(0), False, False)
 
@@ -178,6 +178,7 @@ class LikelihoodEngine:
         """Return a model with its design and its information matrix."""
         Z = self._design(columns)
         if optimum.information is None:
+            optimum = polished(self.likelihood, Z, optimum)
             optimum = replace(optimum, information=self.likelihood.curvature_of(optimum).gram(Z))
         return Model(columns, Z, optimum)
 

@@ -1,6 +1,6 @@
 """One maximum-likelihood fit: damped Newton, safe where Newton overshoots and where the maximum lies at infinity."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +12,8 @@ from stepsel.core.fits import FloatArray
 # error of its square. Towards infinity the decrement falls by a factor of e a step.
 _DONE = 1e-8
 _DONE_AT_INFINITY = 1e-10
+# Below _NEAR the information is kept for the next step as long as each step shrinks the decrement by _FAST or more.
+_NEAR, _FAST = 1e-3, 1e-2
 _MOST_STEPS = 200
 # At a finite maximum the last step moves no linear predictor; when the maximum lies at infinity, each step moves some
 # by about one under the logit link (less under others) while the likelihood hardly changes any more.
@@ -104,8 +106,15 @@ def maximise(
         eta = beta @ Z
         loglik, residual = _evaluated(likelihood, eta)
     converged = separated = False
+    information = np.empty((0, 0))
+    fresh, decrement = True, np.inf
     for _ in range(_MOST_STEPS if len(beta) else 0):
-        step, decrement = _newton_step(likelihood.curvature(eta).gram(Z), Z @ residual)
+        if fresh:
+            information = likelihood.curvature(eta).gram(Z)
+        before = decrement
+        step, decrement = _newton_step(information, Z @ residual)
+        # Near the maximum the information hardly changes: it is kept as long as it takes the decrement down fast.
+        fresh = decrement > _NEAR or decrement > _FAST * before
         shift = step @ Z
         size, trial, improved = 1.0, loglik, False
         for _ in range(40):
@@ -126,6 +135,18 @@ def maximise(
         # Stopped at the end of the range of numbers: only a maximum at infinity lies out there.
         separated = bool(np.ptp(eta) > _OUT_OF_REACH)
     return Optimum(beta, eta, loglik, None, residual, converged or not len(beta), separated)
+
+
+def polished(likelihood: Concave, Z: FloatArray, optimum: Optimum) -> Optimum:
+    """Return an optimum after one more Newton step: its coefficients are exact to rounding then."""
+    if optimum.separated or not optimum.converged or not len(optimum.beta):
+        return optimum
+    step, _ = _newton_step(likelihood.curvature(optimum.eta).gram(Z), Z @ optimum.residual)
+    eta = optimum.eta + step @ Z
+    loglik, residual = _evaluated(likelihood, eta)
+    if not loglik >= optimum.loglik - 1e-9 * max(abs(optimum.loglik), 1.0):
+        return optimum
+    return replace(optimum, beta=optimum.beta + step, eta=eta, loglik=loglik, residual=residual)
 
 
 def _evaluated(likelihood: Concave, eta: FloatArray) -> tuple[float, FloatArray]:
