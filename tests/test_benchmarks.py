@@ -122,7 +122,9 @@ def test_fits_to_size():
 
 
 @pytest.mark.parametrize(("peer", "name"), [(peer, name) for peer in ("statsmodels", "sklearn") for name in can(peer)])
-def test_peers_that_fit_candidates_select_the_same(peer, name, capsys):
+def test_peers_that_fit_candidates_select_the_same(peer, name, capsys, monkeypatch):
+    # However busy the machine is, the peer is tried: the estimate is none of this test's business.
+    monkeypatch.setattr(peers, "extrapolated", lambda *_: 0.0)
     task = task_of(name)
     peers.PEERS[peer](*task.run.workload.load(), replace(task, budget=10))
     first, last = answers(capsys)
