@@ -8,8 +8,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from stepsel.core.fits import FloatArray
 
-# Newton's decrement (twice the distance to the maximum) before a step that is the last: quadratic convergence leaves an
-# error of its square. Towards infinity the decrement falls by a factor of e a step.
+# Newton's decrement (twice the distance to the maximum) before a step that is the last; with a kept information matrix
+# about _FAST of it is left after that step, else its square. Towards infinity it falls by a factor of e a step.
 _DONE = 1e-8
 _DONE_AT_INFINITY = 1e-10
 # Below _NEAR the information is kept for the next step as long as each step shrinks the decrement by _FAST or more.
@@ -138,7 +138,7 @@ def maximise(
 
 
 def polished(likelihood: Concave, Z: FloatArray, optimum: Optimum) -> Optimum:
-    """Return an optimum after one more Newton step: its coefficients are exact to rounding then."""
+    """Return an optimum after one more Newton step, with an information matrix of its own: it squares the error."""
     if optimum.separated or not optimum.converged or not len(optimum.beta):
         return optimum
     step, _ = _newton_step(likelihood.curvature(optimum.eta).gram(Z), Z @ optimum.residual)
