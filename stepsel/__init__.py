@@ -5,6 +5,7 @@ from stepsel.exceptions import (
     CollinearityWarning,
     ConstantColumnWarning,
     DispersionWarning,
+    EmptyCellWarning,
     EventCodingWarning,
     IncompleteSearchWarning,
     MissingRowsWarning,
@@ -16,6 +17,7 @@ from stepsel.exceptions import (
     UnusedParameterWarning,
     WeightWarning,
 )
+from stepsel.formula import stepwise
 from stepsel.inflation import vif
 from stepsel.result import StepwiseResult
 from stepsel.selector import StepwiseSelector
@@ -28,6 +30,7 @@ __all__ = [
     "CollinearityWarning",
     "ConstantColumnWarning",
     "DispersionWarning",
+    "EmptyCellWarning",
     "EventCodingWarning",
     "IncompleteSearchWarning",
     "MissingRowsWarning",
@@ -40,6 +43,7 @@ __all__ = [
     "StepwiseSelector",
     "UnusedParameterWarning",
     "WeightWarning",
+    "stepwise",
     "survival_response",
     "vif",
 ]

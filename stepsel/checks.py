@@ -80,4 +80,4 @@ def check_finite(
         gaps |= absent
     if gaps.all():
         raise ValueError("every row has a missing value: no complete row is left.")
-    return replace(design.rows(~gaps), n_dropped=int(gaps.sum())) if gaps.any() else design
+    return replace(design.rows(~gaps), n_dropped=design.n_dropped + int(gaps.sum())) if gaps.any() else design

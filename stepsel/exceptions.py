@@ -13,6 +13,10 @@ class ConstantColumnWarning(StepselWarning):
     """A column holds one value only and can never enter a model with an intercept."""
 
 
+class EmptyCellWarning(StepselWarning):
+    """Levels of factors never occur together, so that their interaction has fewer degrees of freedom."""
+
+
 class PerfectFitWarning(StepselWarning):
     """The residuals are rounding noise: statistics of further terms would be meaningless."""
 

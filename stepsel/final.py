@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from stepsel.coding import Coding
+from stepsel.columns import is_frame
 from stepsel.core.fits import FloatArray
 from stepsel.core.linear_data import LinearData
 from stepsel.core.moments import SufficientStats, accumulate
 from stepsel.core.refit import Coefficients, LeastSquares
+from stepsel.core.terms import IntArray
 from stepsel.design import Design
 from stepsel.families import family_name
 from stepsel.settings import Settings
@@ -154,6 +157,45 @@ def family_results(
         model = sm.GLM(endog, exog, family=family, **keywords)
         covariance = fit.covariance / nuisance.get("dispersion", 1.0)
         return _glm_results(model, fit.params, covariance, df_resid=df_resid, use_t=False)
+
+
+def predicting(results: Any, coding: Coding, chosen: IntArray) -> Any:
+    """Let the prediction methods of statsmodels results take new data as they went into the selection.
+
+    Parameters
+    ----------
+    results : statsmodels results
+        Changed in place.
+    coding : Coding
+        How input becomes design columns.
+    chosen : int array
+        The design columns of the model.
+    """
+    if results is not None:
+        inner = getattr(results, "_results", results)
+        for name in ("predict", "get_prediction"):
+            if hasattr(inner, name):
+                setattr(inner, name, _Coded(getattr(inner, name), coding, chosen, results.model.exog_names))
+    return results
+
+
+class _Coded:
+    """A prediction method of statsmodels results that codes a DataFrame of raw columns first."""
+
+    def __init__(self, method: Any, coding: Coding, chosen: IntArray, names: Sequence[str]) -> None:
+        self._method, self._coding, self._chosen, self._names = method, coding, chosen, list(names)
+
+    def __call__(self, exog: Any = None, *args: Any, **keywords: Any) -> Any:
+        if exog is not None and is_frame(exog):
+            columns = list(exog.columns)
+            if not set(self._names) <= set(columns):  # else it is coded already
+                matrix = self._coding.encode(exog, self._chosen)
+                names = [name for name in self._names if name != "alpha"]  # of a negative binomial model
+                if len(names) > matrix.shape[1]:
+                    matrix = np.hstack([np.ones((len(matrix), 1)), matrix])
+                index = exog.index if isinstance(exog, pd.DataFrame) else None
+                exog = pd.DataFrame(matrix, columns=names, index=index)
+        return self._method(exog, *args, **keywords)
 
 
 def _cox(design: Design, exog: pd.DataFrame, fit: Coefficients, settings: Settings, _: dict[str, float]) -> Any:

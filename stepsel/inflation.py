@@ -5,38 +5,38 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from stepsel.assembly import plain_design
 from stepsel.checks import check_finite, check_range
+from stepsel.coding import declared_factors
+from stepsel.columns import PositionLabels, is_frame, read_columns, unmasked
 from stepsel.core.linear import LinearEngine
-from stepsel.design import (
-    Design,
-    is_frame,
-    linear_data,
-    numeric_matrix,
-    unmasked,
-)
-from stepsel.naming import build_terms
+from stepsel.design import linear_data
+from stepsel.naming import build_terms, of_design
 from stepsel.trace import collinearity_table
 
 
-def vif(X: Any) -> pd.DataFrame:
+def vif(X: Any, *, categorical: Any = None) -> pd.DataFrame:
     """Return the variance inflation factor of every column, the intercept swept out.
 
     Parameters
     ----------
     X : pandas or polars DataFrame, or array_like of shape (n_rows, n_columns)
-        Numbers without gaps.
+        Numbers and factors without gaps; text, categories and declared columns are factors.
+    categorical : name or sequence of names, optional
+        Columns of numbers that are factors.
 
     Returns
     -------
     DataFrame
         ``term, df, gvif, vif, tolerance``, one row a column: ``inf`` for columns of an exact linear dependence, NaN
-        for constant ones. ``attrs["condition_indices"]`` holds the condition indices of the other columns.
+        for constant ones. Of a factor ``gvif`` is the generalised factor of Fox and Monette (1992), and ``vif`` is
+        ``gvif ** (1 / df)``. ``attrs["condition_indices"]`` holds the condition indices of the other columns.
 
     Raises
     ------
     ValueError
-        If a column holds anything but finite numbers, naming column, row and value; if there are not more rows than
-        columns.
+        If a column holds anything but finite numbers or levels, naming column, row and value; if there are not more
+        rows than columns.
 
     Examples
     --------
@@ -49,21 +49,22 @@ def vif(X: Any) -> pd.DataFrame:
         X = unmasked(X)
     if len(X.shape) != 2 or 0 in X.shape:
         raise ValueError(f"X has shape {X.shape}: give rows and columns.")
-    matrix, labels = numeric_matrix(X)
-    n_rows, n_columns = matrix.shape
-    if n_rows <= n_columns:
+    labelled, n_rows = is_frame(X), len(X)
+    names = list(X.columns) if labelled else PositionLabels(X.shape[1])
+    declared = declared_factors(categorical, names, positions=not labelled)
+    columns, labels = read_columns(X, declared)
+    design, owner = plain_design(columns, labels, declared)
+    if n_rows <= design.X.shape[1]:
         raise ValueError(
-            f"X has {n_rows} rows and {n_columns} columns: variance inflation needs more rows than columns."
+            f"X has {n_rows} rows and {design.X.shape[1]} columns: variance inflation needs more rows than columns."
         )
-    terms = build_terms(labels, None, (), positions=False)
-    design = Design(matrix, np.arange(n_rows, dtype=float), None, labels, "y")
+    terms = of_design(build_terms(labels, None, (), positions=False), owner)
     data = linear_data(design, intercept=True, weight_type="frequency")
     engine = LinearEngine(data, terms, tolerance=0.0, adds=False, removes=True)
     if not engine.scale.finite:
         check_finite(design, missing="raise", hint="fill them in first")
     check_range(design, engine.scale)
-    constant = engine.constant
-    gvif = np.full(n_columns, np.nan)
-    gvif[~constant], _, indices = engine.collinearity(np.flatnonzero(~constant))
-    sizes = np.where(constant, 0.0, 1.0)
-    return collinearity_table(terms, np.ones(n_columns, dtype=bool), gvif, sizes, indices)
+    members = np.flatnonzero(~engine.constant)
+    gvif, sizes = np.full(len(terms), np.nan), np.zeros(len(terms))
+    gvif[members], sizes[members], indices = engine.collinearity(members)
+    return collinearity_table(terms, np.ones(len(terms), dtype=bool), gvif, sizes, indices)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from stepsel.core.terms import BoolArray, Terms
+from stepsel.core.terms import BoolArray, IntArray, Terms
 
 
 def build_terms(
@@ -62,6 +62,41 @@ def build_terms(
     return replace(terms, kept=find_terms(keep, terms, labels, positions, "keep"))
 
 
+def starting_terms(terms: Terms, named: BoolArray | None, *, full: bool) -> BoolArray:
+    """Return the terms to start from: those named, or all or none of them, the kept ones besides.
+
+    Raises
+    ------
+    ValueError
+        If the hierarchy asks for terms that are not among them.
+    """
+    _check_parents(terms, terms.kept, "keep")
+    if named is None:
+        return np.full(len(terms), full) | terms.kept
+    _check_parents(terms, named | terms.kept, "start")
+    return named | terms.kept
+
+
+def _check_parents(terms: Terms, chosen: BoolArray, where: str) -> None:
+    if terms.hierarchy is None or not (chosen & terms.hierarchy.orphans(chosen)).any():
+        return
+    at = int(np.argmax(chosen & terms.hierarchy.orphans(chosen)))
+    parents = terms.hierarchy.parent[terms.hierarchy.child == at].tolist()
+    absent = (", " if terms.hierarchy.rule == "strong" else " or ").join(
+        str(terms.names[to]) for to in parents if not chosen[to]
+    )
+    raise ValueError(
+        f'{where}: {terms.names[at]!r} needs {absent} in the model with it: list it too, or give hierarchy="none".'
+    )
+
+
+def start_word(start: Any, direction: str) -> bool | None:
+    """Return whether ``start`` asks for the full model or the empty one; None where it names terms."""
+    if isinstance(start, str) and start == "auto":
+        return direction == "backward"
+    return start == "full" if isinstance(start, str) and start in ("full", "empty") else None
+
+
 def find_terms(wanted: Any, terms: Terms, labels: Sequence[Hashable], positions: bool, where: str) -> BoolArray:
     """Return which terms are among the names ``wanted``.
 
@@ -82,6 +117,21 @@ def find_terms(wanted: Any, terms: Terms, labels: Sequence[Hashable], positions:
             raise ValueError(f"{where}: {name!r} belongs to the group {group!r}: name {group!r} instead.")
         found[find(name, place, positions and not grouped, where)] = True
     return found
+
+
+def of_design(terms: Terms, owner: IntArray) -> Terms:
+    """Return terms of input columns as terms of the design columns that these were coded into.
+
+    Parameters
+    ----------
+    terms : Terms
+    owner : int array of shape (n_design_columns,)
+        The input column of every design column, ascending.
+    """
+    parts = [np.flatnonzero(np.isin(owner, terms.columns(at))) for at in range(len(terms))]
+    offset = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.intp)
+    index = np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
+    return replace(terms, index=index, offset=offset)
 
 
 def names_in(names: Any) -> list[Hashable]:

@@ -14,11 +14,13 @@ from stepsel.core.negative_binomial import BOUNDARY
 from stepsel.core.orthogonal import rounding_floor
 from stepsel.core.search import Path
 from stepsel.core.terms import BoolArray, IntArray, Terms
+from stepsel.design import Design
 from stepsel.exceptions import (
     CollinearityError,
     CollinearityWarning,
     ConstantColumnWarning,
     DispersionWarning,
+    EmptyCellWarning,
     IncompleteSearchWarning,
     MissingRowsWarning,
     PerfectFitWarning,
@@ -52,6 +54,8 @@ def of_call(settings: Settings, X: Any, y: Any) -> None:
                     UnusedParameterWarning,
                     stacklevel=3,
                 )
+    if X is None:
+        return
     labels = [part.index if isinstance(part, pd.DataFrame | pd.Series) else None for part in (X, y)]
     if labels[0] is None or labels[1] is None or labels[0].equals(labels[1]) or len(labels[0]) != len(labels[1]):
         return
@@ -78,18 +82,45 @@ def of_weights(weights: FloatArray | None, weight_type: str) -> None:
         )
 
 
-def of_data(n_dropped: int, n_rows: int, labels: Sequence[Hashable], constant: BoolArray, kept: BoolArray) -> None:
-    """Warn of dropped rows and constant columns, each once; ``kept`` flags columns of kept terms."""
-    if n_dropped:
+def of_data(design: Design, n_rows: int, terms: Terms, constant: BoolArray) -> None:
+    """Warn of dropped rows, constant columns and empty cells, each once.
+
+    Parameters
+    ----------
+    design : Design
+    n_rows : int
+        Before rows were dropped.
+    terms : Terms
+    constant : bool array of shape (n_columns,)
+        Columns that do not vary.
+    """
+    if design.n_dropped:
         warnings.warn(
-            f"{n_dropped} of {n_rows} rows have missing values and were dropped; every model is fitted to the other "
-            f"{n_rows - n_dropped} rows.",
+            f"{design.n_dropped} of {n_rows} rows have missing values and were dropped; every model is fitted to the "
+            f"other {n_rows - design.n_dropped} rows.",
             MissingRowsWarning,
             stacklevel=4,
         )
-    if constant.any():
-        names = [f"{labels[at]}{' (kept)' * bool(kept[at])}" for at in np.flatnonzero(constant).tolist()]
+    if not constant.any() and terms.sizes.all():
+        return
+    names, cells = [], []
+    for at in range(len(terms)):
+        columns, kept = terms.columns(at), " (kept)" * bool(terms.kept[at])
+        still = columns[constant[columns]].tolist()
+        if len(still) == len(columns) and (len(columns) > 1 or not len(columns)):
+            names.append(f"{terms.names[at]}{kept}")
+        elif design.coding.crossed is not None and design.coding.crossed[still].any():
+            cells += [f"{design.labels[column]}" for column in still]
+        else:
+            names += [f"{design.labels[column]}{kept}" for column in still]
+    if names:
         warnings.warn(f"constant columns are never entered: {listing(names)}.", ConstantColumnWarning, stacklevel=4)
+    if cells:
+        warnings.warn(
+            f"interactions have empty cells, without a coefficient and a degree of freedom: {listing(cells)}.",
+            EmptyCellWarning,
+            stacklevel=4,
+        )
 
 
 def of_fit(engine: LinearEngine | LikelihoodEngine, path: Path, path_terms: Terms, y_name: Hashable) -> None:
@@ -131,6 +162,7 @@ def of_collinearity(
     engine: LinearEngine,
     path: Path,
     terms: Terms,
+    design: Design,
     threshold: float,
     how: str,
     selected: FloatArray,
@@ -143,18 +175,20 @@ def of_collinearity(
     engine : LinearEngine
     path : Path
     terms : Terms
+    design : Design
     threshold : float
-        Variance inflation factors above it are named.
+        Variance inflation factors above it are named; of a term of several columns, GVIF^(1/df).
     how : {"warn", "raise"}
     selected : float array
         Variance inflation factor, in one dimension, of every selected term.
     indices : float array
         Condition indices of the final model.
     """
-    repeats = _aliased(engine, path, terms)
+    repeats = _aliased(engine, path, terms, design)
     sentences = [
         *repeats,
-        *_correlated_candidates(engine, terms, threshold, repeated=bool(repeats)),
+        *_repeated_levels(engine, path, terms, design),
+        *_correlated_candidates(engine, terms, design, threshold, repeated=bool(repeats)),
         *_correlated_selection(path.steps[-1].active, terms, threshold, selected, indices),
     ]
     if not sentences:
@@ -165,31 +199,70 @@ def of_collinearity(
         warnings.warn(sentence, CollinearityWarning, stacklevel=4)
 
 
-def _aliased(engine: LinearEngine, path: Path, terms: Terms) -> list[str]:
+def _aliased(engine: LinearEngine, path: Path, terms: Terms, design: Design) -> list[str]:
     final = np.flatnonzero(path.steps[-1].active)
-    aliased: list[int] = [int(at) for at in np.flatnonzero(path.left_out & ~path.steps[-1].active)]
+    barred = terms.barred(path.steps[-1].active)
+    aliased: list[int] = [int(at) for at in np.flatnonzero(path.left_out & ~path.steps[-1].active & ~barred)]
     if path.last is not None:
         aliased += path.last.term[path.last.status == Status.aliased].tolist()
     repeats = []
     for term in sorted(set(aliased)):
-        partners = engine.aliasing(term, final) or engine.aliasing(term, np.flatnonzero(path.steps[0].active))
+        own, partners = engine.terms.columns(term), np.empty(0, dtype=np.intp)
+        for members in (final, np.flatnonzero(path.steps[0].active)):
+            if not len(partners):
+                partners = engine.aliasing(own, engine.terms.columns_of(members))
         kept = "kept, " * bool(terms.kept[term])
-        repeats.append(f"{terms.names[term]} ({kept}with {listing([terms.names[at] for at in partners])})")
+        repeats.append(f"{terms.names[term]} ({kept}with {listing(_names_of(partners, engine.terms, design))})")
     if not repeats:
         return []
     return [f"terms that repeat others exactly and were left out: {listing(repeats)}."]
 
 
-def _correlated_candidates(engine: LinearEngine, terms: Terms, threshold: float, *, repeated: bool) -> list[str]:
-    inflation = engine.candidate_inflation()
+def _names_of(columns: IntArray, terms: Terms, design: Design) -> list[str]:
+    """Return the terms that columns belong to, or the columns themselves where they are a part of their term."""
+    names = []
+    for at in range(len(terms)):
+        own = terms.columns(at)
+        part = own[np.isin(own, columns)].tolist()
+        if len(part) == len(own):
+            names += [str(terms.names[at])] * bool(part)
+        else:
+            names += [str(design.labels[column]) for column in part]
+    return names
+
+
+def _repeated_levels(engine: LinearEngine, path: Path, terms: Terms, design: Design) -> list[str]:
+    """Name the columns of selected terms that others repeat, so that their term has fewer degrees of freedom."""
+    final = np.flatnonzero(path.steps[-1].active)
+    columns, model = engine.terms.columns_of(final), engine.model_columns()
+    lost = np.setdiff1d(columns, model)
+    if design.coding.spare is not None:
+        lost = lost[~design.coding.spare[lost]]
+    names = []
+    for column in lost.tolist():
+        partners = engine.aliasing(np.array([column]), model)
+        names.append(f"{design.labels[column]} (with {listing(_names_of(partners, engine.terms, design))})")
+    if not names:
+        return []
+    return [f"columns of selected terms repeat others exactly and have no coefficient: {listing(names)}."]
+
+
+def _correlated_candidates(
+    engine: LinearEngine, terms: Terms, design: Design, threshold: float, *, repeated: bool
+) -> list[str]:
+    """Name correlated candidates; products of candidates are correlated with them by construction."""
+    among = np.ones(len(terms), dtype=bool)
+    if design.coding.spare is not None:  # coded by all levels, of which one repeats the others by construction
+        among &= ~np.array([design.coding.spare[terms.columns(at)].any() for at in range(len(terms))], dtype=bool)
+    if terms.hierarchy is not None:
+        among[terms.hierarchy.child] = False
+    inflation = engine.candidate_inflation(among)
     if inflation is None:
         return []
-    # Columns of one term are not held against each other.
-    largest = np.where(terms.sizes == 1, inflation[terms.index[terms.offset[:-1]]], 1.0)
     if repeated:  # the copies and what they repeat are named already
-        largest[np.isinf(largest)] = 1.0
+        inflation = np.where(np.isinf(inflation), 1.0, inflation)
     return _named(
-        largest,
+        inflation,
         np.arange(len(terms)),
         terms,
         threshold,
@@ -200,14 +273,16 @@ def _correlated_candidates(engine: LinearEngine, terms: Terms, threshold: float,
 def _correlated_selection(
     active: BoolArray, terms: Terms, threshold: float, selected: FloatArray, indices: FloatArray
 ) -> list[str]:
+    members = np.flatnonzero(active)
+    related = terms.related_in(active)
     sentences = _named(
-        selected,
-        np.flatnonzero(active),
+        np.where(related[members], 1.0, selected),
+        members,
         terms,
         threshold,
         "selected terms are strongly correlated, so that their coefficients are uncertain",
     )
-    if len(indices) and indices[-1] > LARGE_CONDITION_INDEX:
+    if len(indices) and indices[-1] > LARGE_CONDITION_INDEX and not related.any():
         sentences.append(
             f"the largest condition index of the selected model is {indices[-1]:.3g} (above {LARGE_CONDITION_INDEX:g})."
         )
@@ -220,4 +295,5 @@ def _named(inflation: FloatArray, members: IntArray, terms: Terms, threshold: fl
         return []
     above = above[np.argsort(-inflation[above], kind="stable")]
     names = [f"{terms.names[members[at]]} ({inflation[at]:.4g})" for at in above]
-    return [f"{what}; VIF above {threshold:g}: {listing(names)}."]
+    measure = "VIF (GVIF^(1/df) of several columns)" if (terms.sizes[members[above]] > 1).any() else "VIF"
+    return [f"{what}; {measure} above {threshold:g}: {listing(names)}."]

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from stepsel.columns import response, sample_weights
 from stepsel.core.fits import FloatArray
-from stepsel.design import response, sample_weights
 from stepsel.labels import as_column, coded, find_label, in_order, listed, numeric_labels, refuse
 
 

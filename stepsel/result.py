@@ -17,9 +17,9 @@ from stepsel.core.linear import LinearEngine
 from stepsel.core.refit import Coefficients, LeastSquares, least_squares
 from stepsel.core.search import Path
 from stepsel.core.terms import Terms
-from stepsel.design import Design, is_frame, numeric_matrix
+from stepsel.design import Design
 from stepsel.families import family_label, mean_response, plain_data, residual_observations
-from stepsel.final import check_unchanged, family_results, linear_results
+from stepsel.final import check_unchanged, family_results, linear_results, predicting
 from stepsel.responses import offset_vector
 from stepsel.settings import Settings
 from stepsel.summary import Summary, shown
@@ -54,8 +54,11 @@ class StepwiseResult:
     collinearity : DataFrame
         ``term, df, gvif, vif, tolerance`` of every selected term; ``attrs["condition_indices"]``.
     model : statsmodels results
-        The final model: OLS, WLS with analytic weights, Gaussian GLM with frequency weights. None for a model without
-        any parameter, which statsmodels does not know.
+        The final model: OLS, WLS with analytic weights, Gaussian GLM with frequency weights. Its ``predict`` and
+        ``get_prediction`` take new data as they went into the selection. None for a model without any parameter, which
+        statsmodels does not know.
+    design : DataFrame
+        The coded columns of the selected terms.
     """
 
     def __init__(
@@ -71,7 +74,7 @@ class StepwiseResult:
         final = path.steps[-1]
         self._settings, self._terms, self._path, self._measures = settings, terms, path, measures
         self._engine: LinearEngine | LikelihoodEngine | None = engine
-        self._labels, self._y_name = design.labels, design.y_name
+        self._labels, self._coding, self._y_name = design.labels, design.coding, design.y_name
         self._constant = engine.constant
         self._chosen = engine.model_columns()
         self._design: Design | None = design
@@ -80,6 +83,7 @@ class StepwiseResult:
         self._estimated, self._extra = None, {}
         if isinstance(engine, LikelihoodEngine):
             self._estimated, self._extra = engine.coefficients(), engine.final()
+        self.active = final.active
         self.selected: list[Hashable] = [terms.names[at] for at in np.flatnonzero(final.active).tolist()]
         self.selected_indices = np.sort(terms.columns_of(np.flatnonzero(final.active)))
         self.stop_reason = path.stop_reason
@@ -100,7 +104,12 @@ class StepwiseResult:
     @cached_property
     def candidates(self) -> pd.DataFrame:  # noqa: D102
         table = trace.candidates_table(
-            self._path, self._terms, self._measures, self._constant, removes=self._settings.removes
+            self._path,
+            self._terms,
+            self._measures,
+            self._constant,
+            adds=self._settings.adds,
+            removes=self._settings.removes,
         )
         table.attrs.update(self._attrs())
         return table
@@ -172,16 +181,31 @@ class StepwiseResult:
         if self._estimated is None:
             frequency = self._settings.weight_type == "frequency"
             data = plain_data(self._settings, self._selected_design)
-            return linear_results(data, self._least_squares, names, self._y_name, frequency=frequency)
-        return family_results(
-            self._selected_design,
-            self._estimated,
-            names,
-            self._settings,
-            intercept=self._measures.intercept,
-            df_resid=self.final.df_resid,
-            nuisance=self._extra,
-        )
+            results = linear_results(data, self._least_squares, names, self._y_name, frequency=frequency)
+        else:
+            results = family_results(
+                self._selected_design,
+                self._estimated,
+                names,
+                self._settings,
+                intercept=self._measures.intercept,
+                df_resid=self.final.df_resid,
+                nuisance=self._extra,
+            )
+        return predicting(results, self._coding, self._chosen)
+
+    @property
+    def design(self) -> pd.DataFrame:
+        """The coded columns of the selected terms, without the intercept and without aliased columns.
+
+        One row per row that was used, with the row labels of the input.
+        """
+        part = self._selected_design
+        columns = pd.Index([self._labels[at] for at in self._chosen], dtype=object, tupleize_cols=False)
+        index = part.index
+        if index is not None and part.row_numbers is not None:
+            index = index[part.row_numbers]
+        return pd.DataFrame(np.asarray(part.X, dtype=float), columns=columns, index=index)
 
     @property
     def final(self) -> Fit:
@@ -208,7 +232,8 @@ class StepwiseResult:
         Parameters
         ----------
         X : DataFrame or array of shape (n_rows, n_columns)
-            A DataFrame with at least the selected columns, or an array with all columns of the input.
+            A DataFrame with at least the selected columns, factors as they were; or an array with all columns of the
+            input.
         offset : array_like of shape (n_rows,), optional
             Added to the linear predictor.
 
@@ -219,21 +244,11 @@ class StepwiseResult:
         Raises
         ------
         ValueError
-            If a selected column is missing or holds anything but numbers.
+            If a selected column is missing, holds anything but what it held, or a level that the selection did not see.
         """
-        names = [self._labels[at] for at in self._chosen]
-        if is_frame(X):
-            absent = [name for name in names if name not in list(X.columns)]
-            if absent:
-                raise ValueError(f"X lacks the selected column {absent[0]!r}.")
-            matrix = numeric_matrix(X[names])[0] if names else np.empty((len(X), 0))
-        else:
-            X = np.asarray(X)
-            if X.ndim != 2 or X.shape[1] != len(self._labels):
-                raise ValueError(f"X has shape {X.shape}: give all {len(self._labels)} columns of the input.")
-            matrix = numeric_matrix(X[:, self._chosen])[0]
+        matrix = self._coding.encode(X, self._chosen)
         slopes = self._coefficients.params[int(self._measures.intercept) :]
-        eta = np.asarray(matrix, dtype=float) @ slopes + self.intercept
+        eta = matrix @ slopes + self.intercept
         if offset is not None:
             eta = eta + offset_vector(offset, len(eta))
         return mean_response(self._settings.family, eta)

@@ -1,6 +1,5 @@
 """One selection: design and settings -> engine, search -> result. Every public face ends here."""
 
-from collections.abc import Hashable, Sequence
 from threading import Lock
 from typing import Any
 
@@ -28,7 +27,6 @@ from stepsel.families import (
     recheck,
     residual_observations,
 )
-from stepsel.naming import build_terms, find_terms
 from stepsel.result import StepwiseResult
 from stepsel.settings import Settings
 from stepsel.trace import Measures
@@ -66,15 +64,17 @@ class _OneBlasThread:
 _one_blas_thread = _OneBlasThread()
 
 
-def select(design: Design, settings: Settings, *, labelled: bool) -> StepwiseResult:
+def select(design: Design, terms: Terms, start: BoolArray, settings: Settings) -> StepwiseResult:
     """Run one selection.
 
     Parameters
     ----------
     design : Design
+    terms : Terms
+        Of the columns of the design.
+    start : bool array of shape (n_terms,)
+        The terms to start from, the kept ones included.
     settings : Settings
-    labelled : bool
-        Whether the columns have labels of their own; without, they may be named by position.
 
     Returns
     -------
@@ -87,21 +87,18 @@ def select(design: Design, settings: Settings, *, labelled: bool) -> StepwiseRes
     CollinearityError
         If ``settings.collinearity`` is "raise" and terms are aliased or strongly correlated.
     """
-    terms = build_terms(design.labels, settings.groups, settings.keep, positions=not labelled)
-    wanted = _start(terms, design.labels, settings, positions=not labelled)
-    n_rows = len(design.y)
+    n_rows = len(design.y) + design.n_dropped
     with _one_blas_thread:
         design, engine = _engine(design, terms, settings)
-        kept = np.isin(np.arange(len(design.labels)), terms.columns_of(np.flatnonzero(terms.kept)))
-        notices.of_data(design.n_dropped, n_rows, design.labels, engine.geometry.scale.constant, kept)
+        notices.of_data(design, n_rows, terms, engine.geometry.scale.constant)
         notices.of_weights(design.weights, settings.weight_type)
-        _check_size(engine.geometry, wanted, settings)
+        _check_size(engine.geometry, start, settings)
         measures = _measures(engine, settings)
         path = search(
             engine,
             terms,
             _policy(measures, settings),
-            wanted,
+            start,
             adds=settings.adds,
             removes=settings.removes,
             max_terms=settings.max_terms,
@@ -116,7 +113,9 @@ def select(design: Design, settings: Settings, *, labelled: bool) -> StepwiseRes
             geometry = engine.geometry
             gvif, df, indices = geometry.collinearity(np.flatnonzero(path.steps[-1].active))
             vif = gvif ** (1 / np.maximum(df, 1))
-            notices.of_collinearity(geometry, path, terms, settings.vif_threshold, settings.collinearity, vif, indices)
+            notices.of_collinearity(
+                geometry, path, terms, design, settings.vif_threshold, settings.collinearity, vif, indices
+            )
     return result
 
 
@@ -148,15 +147,6 @@ def _engine(design: Design, terms: Terms, settings: Settings) -> tuple[Design, L
         bounded=settings.candidates == "leading",
         offset_shift=offset_shift(settings, design),
     )
-
-
-def _start(terms: Terms, labels: Sequence[Hashable], settings: Settings, *, positions: bool) -> BoolArray:
-    start: Any = settings.start
-    if isinstance(start, str) and start == "auto":
-        start = "full" if settings.direction == "backward" else "empty"
-    if isinstance(start, str) and start in ("full", "empty"):
-        return np.full(len(terms), start == "full") | terms.kept
-    return terms.kept | find_terms(start, terms, labels, positions, "start")
 
 
 def _check_size(engine: LinearEngine, wanted: BoolArray, settings: Settings) -> None:

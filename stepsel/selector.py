@@ -12,17 +12,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepsel import notices
+from stepsel.assembly import Observations, column_design
 from stepsel.checks import check_whole_numbers
+from stepsel.coding import ColumnCoding, declared_factors
+from stepsel.columns import PositionLabels, check_labels, is_frame, read_columns, sample_weights, unmasked
 from stepsel.core.terms import BoolArray
-from stepsel.design import (
-    Design,
-    check_labels,
-    is_frame,
-    numeric_matrix,
-    sample_weights,
-    unmasked,
-)
 from stepsel.families import read_response
+from stepsel.naming import build_terms, find_terms, of_design, start_word, starting_terms
 from stepsel.responses import offset_vector
 from stepsel.result import StepwiseResult
 from stepsel.selection import select
@@ -224,28 +220,52 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
             X = X if sp.issparse(X) else unmasked(X)
             X = validate_data(self, X, dtype=None, ensure_all_finite=False)
         notices.of_call(settings, X, y)
-        matrix, labels = numeric_matrix(X)
-        check_whole_numbers(matrix, labels)
-        target = read_response(settings, y, len(matrix), sample_weight)
-        weights = sample_weights(sample_weight, len(matrix))
-        design = Design(
-            matrix,
-            target.y,
-            weights if target.trials is None else None,
-            labels,
-            target.name,
-            trials=target.trials,
-            status=target.status,
-            classes=target.classes,
-            offset=None if offset is None else offset_vector(offset, len(matrix)),
+        names = list(X.columns) if labelled else PositionLabels(X.shape[1])
+        declared = declared_factors(settings.categorical, names, positions=not labelled)
+        columns, labels = read_columns(X, declared)
+        if isinstance(columns, np.ndarray):
+            check_whole_numbers(columns, labels)
+        n_rows = len(X)
+        observations = Observations(
+            read_response(settings, y, n_rows, sample_weight),
+            sample_weights(sample_weight, n_rows),
+            None if offset is None else offset_vector(offset, n_rows),
+            X.index if isinstance(X, pd.DataFrame) else None,
         )
-        if weights is not None and not weights.all():
-            design = design.rows(weights > 0)
-        self.result_ = select(design, settings, labelled=labelled)
-        support = np.zeros(matrix.shape[1], dtype=bool)
-        support[self.result_.selected_indices] = True
+        inputs = build_terms(labels, settings.groups, settings.keep, positions=not labelled)
+        full = start_word(settings.start, settings.direction)
+        named = find_terms(settings.start, inputs, labels, not labelled, "start") if full is None else None
+        start = starting_terms(inputs, named, full=bool(full))
+        design = column_design(columns, labels, declared, observations, settings)
+        coding = design.coding
+        assert isinstance(coding, ColumnCoding)
+        terms = of_design(inputs, coding.owner) if coding.factors else inputs
+        self.result_ = select(design, terms, start, settings)
+        support = np.zeros(len(labels), dtype=bool)
+        support[inputs.columns_of(np.flatnonzero(self.result_.active))] = True
         self.support_ = support
+        self._frames = bool(coding.factors)
         return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns as they came.
+
+        Parameters
+        ----------
+        X : pandas or polars DataFrame, or array_like of shape (n_rows, n_features_in_)
+
+        Returns
+        -------
+        ndarray or DataFrame of shape (n_rows, n_selected)
+            A DataFrame of the input's kind if the selection was made on one with factors, whose types an array would
+            lose, or as ``set_output`` says.
+        """
+        check_is_fitted(self)
+        if self._frames and is_frame(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            names = [name for name, chosen in zip(X.columns, self.support_, strict=True) if chosen]
+            return X[names]
+        return super().transform(X)
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
@@ -269,6 +289,11 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
     def collinearity_(self) -> pd.DataFrame:
         """Variance inflation and tolerance of every selected term."""
         return self._result().collinearity
+
+    @property
+    def design_(self) -> pd.DataFrame:
+        """The coded columns of the selected terms: numbers as they are, factors as contrasts."""
+        return self._result().design
 
     @property
     def coef_(self) -> np.ndarray:

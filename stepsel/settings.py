@@ -70,7 +70,7 @@ class Settings:
             if not (isinstance(value, str) and value in choices):
                 raise ValueError(f"{name} is {value!r}: choose one of {', '.join(map(repr, choices))}.")
         _check_numbers(self)
-        _check_not_yet(self)
+        _check_combinations(self)
         # With different tests for entry and removal the levels are not comparable, and SAS allows any pair.
         same_test = self.tests[0] == self.tests[1]
         if (
@@ -136,8 +136,8 @@ def _check_numbers(settings: Settings) -> None:
         raise ValueError(f"fit_intercept is {settings.fit_intercept!r}: give True or False.")
 
 
-def _check_not_yet(settings: Settings) -> None:
-    """Refuse what is named in the interface but cannot be honoured, rather than ignore it."""
+def _check_combinations(settings: Settings) -> None:
+    """Refuse parameters that do not go with the family, rather than ignore them."""
     gaussian, cox = settings.gaussian, isinstance(settings.family, str) and settings.family == "cox"
     for name in ("test_enter", "test_remove"):
         value = getattr(settings, name)
@@ -158,17 +158,7 @@ def _check_not_yet(settings: Settings) -> None:
         raise ValueError(f"ties is {settings.ties!r}: it is for family='cox'.")
     if cox and not settings.fit_intercept:
         raise ValueError("fit_intercept is False: a Cox model has no intercept to leave out; give True.")
-    if settings.categorical is not None:
-        raise ValueError(
-            _not_yet("categorical", settings.categorical, "encode factors as 0/1 columns and list them in groups")
-        )
-    if settings.hierarchy != "strong":
-        raise ValueError(_not_yet("hierarchy", settings.hierarchy, "no term has parents without formulas"))
 
 
 def _is_binomial(family: Any) -> bool:
     return (family if isinstance(family, str) else type(family).__name__.lower()) == "binomial"
-
-
-def _not_yet(name: str, value: Any, instead: str) -> str:
-    return f"{name}={value!r} is not available in this version: {instead}."

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from stepsel.columns import is_frame, response
 from stepsel.core.fits import FloatArray
-from stepsel.design import is_frame, response
 from stepsel.exceptions import EventCodingWarning
 from stepsel.labels import as_column, coded, find_label, in_order, listed, refuse
 from stepsel.responses import Response

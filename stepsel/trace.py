@@ -159,15 +159,19 @@ def tested(here: Fit, moves: Moves, measures: Measures) -> tuple[FloatArray, Flo
 
 
 def candidates_table(
-    path: Path, terms: Terms, measures: Measures, constant: BoolArray, *, removes: bool
+    path: Path, terms: Terms, measures: Measures, constant: BoolArray, *, adds: bool, removes: bool
 ) -> pd.DataFrame:
     """Return every move that was looked at, at every step, with the terms that were closed and why."""
     blocks = []
     for number, (model, moves, chosen) in enumerate(_looked_at(path), start=1):
-        closed = {"constant": constant & ~model.active, "aliased": path.left_out & ~model.active}
+        closed = {"constant": constant & ~model.active}
+        barred = terms.barred(model.active) & ~constant & (adds & ~model.active | removes & model.active & ~terms.kept)
+        if barred.any():
+            closed["hierarchy"] = barred
+        closed["aliased"] = path.left_out & ~model.active
         if removes:
             closed["kept"] = model.active & terms.kept
-        blocks.append(_block(number, model.fit, moves, chosen, measures, closed))
+        blocks.append(_block(number, model, moves, chosen, measures, closed))
     if not blocks:
         return pd.DataFrame(columns=CANDIDATE_COLUMNS)
     table = pd.concat(blocks, ignore_index=True)
@@ -189,13 +193,14 @@ def _looked_at(path: Path) -> list[tuple[Step, Moves, int | None]]:
 
 def _block(
     number: int,
-    here: Fit,
+    model: Step,
     moves: Moves,
     chosen: int | None,
     measures: Measures,
     closed: Mapping[str, BoolArray],
 ) -> pd.DataFrame:
     """Return the rows of one step: the moves, then the terms that no move was computed for."""
+    here, active = model.fit, model.active
     statistic, p_value, criterion = tested(here, moves, measures)
     status = moves.status.copy()
     if chosen is not None:
@@ -217,13 +222,16 @@ def _block(
         }
     )
     listed = set(moves.term.tolist())
-    rest = [(term, name) for name, mask in closed.items() for term in np.flatnonzero(mask) if term not in listed]
+    rest: list[tuple[int, str]] = []
+    for name, mask in closed.items():
+        rest += [(term, name) for term in np.flatnonzero(mask).tolist() if term not in listed]
+        listed.update(np.flatnonzero(mask).tolist())
     if not rest:
         return block
     added = pd.DataFrame(
         {
             "step": number,
-            "move": ["remove" if name == "kept" else "add" for _, name in rest],
+            "move": ["remove" if active[term] else "add" for term, _ in rest],
             "term": [term for term, _ in rest],
             "df": 0,
             **dict.fromkeys(("statistic", "p_value", "criterion", "tolerance"), np.nan),

@@ -42,27 +42,45 @@ def inflation(factor: FloatArray, null_space: float = NULL_SPACE) -> tuple[Float
     >>> vif.round(4).tolist(), indices.round(4).tolist()
     ([1.5625, 1.5625], [1.0, 2.0])
     """
+    result, indices, _ = _decomposed(factor, null_space)
+    return result, indices
+
+
+def _decomposed(factor: FloatArray, null_space: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return what `inflation` does, and a root of the inverse of the correlations, a column each."""
     n_columns = factor.shape[1]
     if n_columns == 0:
-        return np.empty(0), np.empty(0)
+        return np.empty(0), np.empty(0), np.empty((0, 0))
     # The right singular vectors of missing rows span the null space; a tall factor has none of those.
     _, values, right = np.linalg.svd(factor, full_matrices=factor.shape[0] < n_columns)
     singular = np.zeros(n_columns)
     singular[: len(values)] = values
     null = singular**2 <= null_space
-    result = (right[~null] ** 2 / singular[~null, None] ** 2).sum(axis=0)
+    root = right[~null] / singular[~null, None]
+    result = (root**2).sum(axis=0)
     result[(right[null] ** 2).sum(axis=0) > 1e-8] = np.inf
     with np.errstate(divide="ignore"):
-        return result, np.where(null, np.inf, singular[0] / singular)
+        return result, np.where(null, np.inf, singular[0] / singular), root
 
 
-def inflation_of_correlation(correlation: FloatArray) -> FloatArray | None:
-    """Return the variance inflation factors of a correlation matrix, or None where it is too near singular."""
+def inflation_of_correlation(correlation: FloatArray, groups: Sequence[IntArray] | None = None) -> FloatArray | None:
+    """Return the (generalised) variance inflation factors of a correlation matrix; None where it is near singular.
+
+    Parameters
+    ----------
+    correlation : float array of shape (n_columns, n_columns)
+    groups : sequence of int arrays, optional
+        The columns of each term; every column by default.
+    """
     factor, info = dpotrf(correlation, lower=True, clean=True)
     if info > 0 or factor.diagonal().min(initial=1.0) < 1e-4:
         return None
     inverse, _ = dpotri(factor, lower=True)
-    return inverse.diagonal().copy()
+    if groups is None:
+        return inverse.diagonal().copy()
+    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    parts = [np.ix_(columns, columns) for columns in groups]
+    return np.array([np.linalg.det(correlation[part]) * np.linalg.det(inverse[part]) for part in parts])
 
 
 def diagnose(
@@ -84,7 +102,7 @@ def diagnose(
     indices : float array of shape (n_columns,)
         As for :func:`inflation`.
     """
-    single, indices = inflation(factor, null_space)
+    single, indices, root = _decomposed(factor, null_space)
     result = np.empty(len(groups))
     for at, columns in enumerate(groups):
         if len(columns) == 1:
@@ -92,9 +110,8 @@ def diagnose(
         elif np.isinf(single[columns]).any():
             result[at] = np.inf
         else:
-            rest = np.setdiff1d(np.arange(factor.shape[1]), columns)
-            log_det = _log_det(factor[:, columns]) + _log_det(factor[:, rest]) - _log_det(factor)
-            result[at] = np.exp(log_det)
+            # det(R22) / det(R) is the determinant of the block of the inverse.
+            result[at] = np.exp(_log_det(factor[:, columns]) + _log_det(root[:, columns]))
     return result, indices
 
 

@@ -133,21 +133,18 @@ class LinearEngine:
         every.start(np.ones(len(self.terms), dtype=bool))
         return every.fit()
 
-    def aliasing(self, term: int, members: IntArray) -> list[int]:
-        """Return those terms of ``members`` that take part in the linear combination that ``term`` repeats.
+    def aliasing(self, own: IntArray, columns: IntArray) -> IntArray:
+        """Return those of ``columns`` that take part in the linear combination that the columns ``own`` repeat.
 
-        None where it repeats no combination of them.
+        None where they repeat no combination of them.
         """
-        columns = self.terms.columns_of(members)
-        own = self.terms.columns(term)
         scaled = self.unit_columns(np.concatenate([columns, own]))
         solution = np.linalg.lstsq(scaled[:, : len(columns)], scaled[:, len(columns) :], rcond=None)[0]
         left = scaled[:, len(columns) :] - scaled[:, : len(columns)] @ solution
         if not solution.size or (left**2).sum() > max(1e-6, 10 * self.tolerance):
-            return []
+            return np.empty(0, dtype=np.intp)
         weight = np.abs(solution).max(axis=1)
-        owner = np.repeat(members, self.terms.sizes[members])
-        return list(dict.fromkeys(owner[weight > 1e-6 * weight.max(initial=0.0)].tolist()))
+        return columns[weight > 1e-6 * weight.max(initial=0.0)]
 
     def model_columns(self) -> IntArray:
         """Return the independent columns of the current model, in input order."""
@@ -207,21 +204,40 @@ class LinearEngine:
         columns = self.first_columns[active]
         return self.correlation[np.ix_(columns, columns)]
 
-    def candidate_inflation(self) -> FloatArray | None:
-        """Return the variance inflation factor of every column among all; None where columns outnumber rows."""
-        usable = np.flatnonzero(~self.scale.constant)
-        if self.data.wide or len(usable) >= self.n_obs - 1 or len(usable) < 2:
+    def candidate_inflation(self, among: BoolArray) -> FloatArray | None:
+        """Return the variance inflation of every term of ``among``, in one dimension: 1 for other terms.
+
+        None where columns outnumber rows.
+        """
+        members = np.flatnonzero(among & ~self.constant)
+        columns = self.first_columns[members] if self._all_single else self.terms.columns_of(members)
+        if self.data.wide or len(columns) >= self.n_obs - 1 or len(members) < 2:
             return None
-        inflation = self._full_inflation
-        if inflation is None:
-            whole = len(usable) == len(self.scale.constant)
-            part = self.correlation if whole else self.correlation[np.ix_(usable, usable)]
-            inflation = collinearity.inflation_of_correlation(part)
-        if inflation is None:
-            inflation, _ = collinearity.inflation(self.unit_columns(usable), self._null_space)
-        result = np.ones(len(self.scale.constant))
-        result[usable] = inflation
+        result = np.ones(len(self.terms))
+        if len(columns) == len(members):
+            result[members] = self._single_inflation(columns)
+        else:
+            result[members] = self._term_inflation(members, columns)
         return result
+
+    def _term_inflation(self, members: IntArray, columns: IntArray) -> FloatArray:
+        ends = np.cumsum(self.terms.sizes[members])
+        groups = np.split(np.arange(len(columns)), ends[:-1])
+        gvif = collinearity.inflation_of_correlation(self.correlation[np.ix_(columns, columns)], groups)
+        if gvif is not None:
+            return gvif ** (1 / self.terms.sizes[members])
+        gvif, df, _ = self.collinearity(members)
+        return gvif ** (1 / np.maximum(df, 1))
+
+    def _single_inflation(self, columns: IntArray) -> FloatArray:
+        if self._full_inflation is not None and len(columns) == len(self._full_inflation):
+            return self._full_inflation  # of every column that is not constant
+        whole = len(columns) == len(self.scale.constant)
+        part = self.correlation if whole else self.correlation[np.ix_(columns, columns)]
+        inflation = collinearity.inflation_of_correlation(part)
+        if inflation is None:
+            inflation, _ = collinearity.inflation(self.unit_columns(columns), self._null_space)
+        return inflation
 
     def _factor(self, active: IntArray) -> tuple[FloatArray, list[IntArray]]:
         """Return the unit columns of a model and the place of each term's columns among them.

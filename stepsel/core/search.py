@@ -115,7 +115,7 @@ def search(
         Complete up to the last model reached, also where a later step failed numerically.
     """
     path = Path()
-    active = engine.start(start)
+    active = _started(engine, terms, start)
     path.left_out = start & ~active & ~engine.constant
     _record(path, Step(engine.fit(), active), on_step)
     visited = {active.tobytes()}
@@ -125,14 +125,16 @@ def search(
         here = path.steps[-1].fit
         crowded = max_terms is not None and n_terms > max_terms
         full = max_terms is not None and n_terms >= max_terms
-        additions = terms.additions(active | engine.constant) if adds and not full else none
+        additions = terms.additions(active) if adds and not full else none
+        additions = additions[~engine.constant[additions]]
         removals = terms.removals(active) if removes else none
         try:
             moves = engine.neighbours(additions, removals)
             chosen = policy.best_removal(here, moves) if crowded else policy.choose(here, moves)
             path.last = moves
             if chosen is None:
-                path.stop_reason = _why_stopped(policy, moves, adds=adds, removes=removes, full=full)
+                waiting = adds and bool((terms.barred(active) & ~active & ~engine.constant).any())
+                path.stop_reason = _why_stopped(policy, moves, adds=adds, removes=removes, full=full, waiting=waiting)
                 return path
             if max_steps is not None and len(path.steps) > max_steps:
                 path.stop_reason = f"The limit of max_steps={max_steps} steps was reached."
@@ -168,6 +170,16 @@ def search(
         visited.add(key)
 
 
+def _started(engine: Engine, terms: Terms, start: BoolArray) -> BoolArray:
+    """Go to the start model, without what is aliased in it and without terms whose parents are not in it."""
+    while True:
+        active = engine.start(start)
+        closed = terms.closed(active)
+        if closed.sum() == active.sum():
+            return active
+        start = closed
+
+
 def _undoes(steps: list[Step], term: int, adding: bool) -> bool:
     """Whether a removal takes out what the last step put in."""
     last = steps[-1]
@@ -182,10 +194,12 @@ def _record(path: Path, step: Step, on_step: Callable[[Step], None] | None) -> N
         on_step(step)
 
 
-def _why_stopped(policy: Policy, moves: Moves, *, adds: bool, removes: bool, full: bool) -> str:
+def _why_stopped(policy: Policy, moves: Moves, *, adds: bool, removes: bool, full: bool, waiting: bool) -> str:
     if full and adds:
         return "The model holds max_terms terms" + (", and none of them is to leave." if removes else ".")
     if not len(moves):
+        if waiting:
+            return "No candidate can enter: each contains terms that are not in the model (hierarchy)."
         return "Every candidate term is in the model." if adds else "No removable term is left in the model."
     status, open_ = moves.status, moves.open
     if (status == Status.saturated).any() and not open_[moves.n_removals :].any():

@@ -1,7 +1,7 @@
 """Terms: the column groups that enter and leave a model as a whole."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,46 @@ import numpy.typing as npt
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.intp]
 RealMatrix = npt.NDArray[np.number]
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Which terms contain which: an edge from every term to the largest terms of the scope that are contained in it.
+
+    Parameters
+    ----------
+    child, parent : int arrays of shape (n_edges,)
+        ``parent[e]`` is contained in ``child[e]``.
+    rule : {"strong", "weak", "none"}
+        Whether a term needs all its parents (marginality), one of them (weak heredity), or none.
+
+    References
+    ----------
+    Nelder (1977), A reformulation of linear models, JRSS A 140 (marginality). Chipman (1996), Bayesian variable
+    selection with related predictors, Canadian Journal of Statistics 24 (strong and weak heredity).
+    """
+
+    child: IntArray
+    parent: IntArray
+    rule: str
+
+    def orphans(self, active: BoolArray) -> BoolArray:
+        """Return the terms that have too few parents in the model ``active``."""
+        n = len(active)
+        missing = np.bincount(self.child[~active[self.parent]], minlength=n)
+        if self.rule == "strong":
+            return missing > 0
+        return (missing > 0) & (missing == np.bincount(self.child, minlength=n)) & (self.rule == "weak")
+
+    def needed(self, active: BoolArray) -> BoolArray:
+        """Return the terms without which a term of the model ``active`` would be an orphan."""
+        n = len(active)
+        holds = active[self.child] & active[self.parent] & (self.rule != "none")
+        if self.rule == "weak":  # only a single parent is needed
+            holds &= np.bincount(self.child[active[self.parent]], minlength=n)[self.child] == 1
+        result = np.zeros(n, dtype=bool)
+        result[self.parent[holds]] = True
+        return result
 
 
 @dataclass(frozen=True)
@@ -25,12 +65,15 @@ class Terms:
         Term ``t`` owns ``index[offset[t]:offset[t + 1]]``.
     kept : bool array of shape (n_terms,)
         Terms that are in every model.
+    hierarchy : Hierarchy, optional
+        Which terms have parents, and what follows from that.
     """
 
     names: Sequence[Hashable]
     index: IntArray
     offset: IntArray
     kept: BoolArray
+    hierarchy: Hierarchy | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -51,15 +94,39 @@ class Terms:
 
     def additions(self, active: BoolArray) -> IntArray:
         """Return the terms that may legally enter the model ``active``."""
-        return np.flatnonzero(~active)
+        return np.flatnonzero(~active & ~self.barred(active))
 
     def removals(self, active: BoolArray) -> IntArray:
         """Return the terms that may legally leave the model ``active``."""
-        return np.flatnonzero(active & ~self.kept)
+        return np.flatnonzero(active & ~self.kept & ~self.barred(active))
+
+    def barred(self, active: BoolArray) -> BoolArray:
+        """Return the terms that the hierarchy keeps out of the model ``active``, and those that it keeps in."""
+        if self.hierarchy is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.where(active, self.hierarchy.needed(active), self.hierarchy.orphans(active))
+
+    def closed(self, active: BoolArray) -> BoolArray:
+        """Return the model ``active`` without terms whose parents are not in it; kept ones stay."""
+        while self.hierarchy is not None:
+            orphans = active & ~self.kept & self.hierarchy.orphans(active)
+            if not orphans.any():
+                break
+            active = active & ~orphans
+        return active
+
+    def related_in(self, active: BoolArray) -> BoolArray:
+        """Return the terms of a model that contain others of it, or are contained: correlated by construction."""
+        result = np.zeros(len(self), dtype=bool)
+        if self.hierarchy is not None:
+            child, parent = self.hierarchy.child, self.hierarchy.parent
+            both = active[child] & active[parent]
+            result[child[both]] = result[parent[both]] = True
+        return result
 
     def without_columns(self, unused: BoolArray) -> "Terms":
         """Return the same terms without the design columns flagged in ``unused``."""
         left = ~unused[self.index]
         owner = np.repeat(np.arange(len(self)), self.sizes)[left]
         offset = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(self)))])
-        return Terms(self.names, self.index[left], offset, self.kept)
+        return replace(self, index=self.index[left], offset=offset)
