@@ -233,15 +233,18 @@ def _examples(series: pd.Series) -> str:
 
 
 def _refuse_numbers_as_text(series: pd.Series, levels: Sequence[Any], label: Hashable) -> None:
-    """Refuse text that is numbers throughout, unless these are a few whole numbers, as codes are."""
-    if not levels or not all(_NUMBER.fullmatch(level) for level in levels):
+    """Refuse text that is numbers, or numbers with remarks among them; a few whole numbers are codes."""
+    written = [level for level in levels if _NUMBER.fullmatch(level)]
+    if 2 * len(written) <= len(levels):
         return
-    if len(levels) <= _FEW_LEVELS and all(level.strip().isdecimal() for level in levels):
+    if len(levels) <= _FEW_LEVELS and all(level.strip().isdecimal() for level in written):
         return
-    row = int(series.notna().to_numpy().argmax())
+    odd = next((level for level in levels if level not in written), None)
+    row = int((series.notna() if odd is None else series == odd).to_numpy(dtype=bool, na_value=False).argmax())
+    what = "a number written as text" if odd is None else "among numbers written as text"
     raise ValueError(
-        f"column {label!r} holds {series.iloc[row]!r} at row {row} (rows count from 0), a number written as text: "
-        f"convert it to numbers (pandas.to_numeric), or give categorical=[{label!r}] if its values are codes."
+        f"column {label!r} holds {series.iloc[row]!r} at row {row} (rows count from 0), {what}: convert it to numbers "
+        f"(pandas.to_numeric), or give categorical=[{label!r}] if its values are codes."
     )
 
 

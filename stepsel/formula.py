@@ -106,7 +106,8 @@ def stepwise(
     y = _response(parsed.response, table, settings)
     if offset is not None and settings.gaussian:
         raise ValueError("offset is not for the Gaussian family: subtract it from the response.")
-    notices.of_call(settings, None, None)
+    inputs = _inputs(scoped, kept, settings)
+    notices.of_call(settings, None, None, related=inputs.hierarchy is not None)
     weights = _vector(sample_weight, table)
     observations = Observations(
         read_response(settings, y, table.n_rows, weights),
@@ -114,7 +115,6 @@ def stepwise(
         None if offset is None else offset_vector(_vector(offset, table), table.n_rows),
         table.data.index if isinstance(table.data, pd.DataFrame) else None,
     )
-    inputs = _inputs(scoped, kept, settings)
     start = _start(scoped, parsed, inputs, settings, scoped=scope is not None)
     design, offsets = _design(scoped, table, observations, settings)
     terms = replace(inputs, index=np.arange(design.X.shape[1]), offset=offsets)
@@ -211,10 +211,11 @@ def _surv(text: str) -> list[str] | None:
     except SyntaxError:
         raise ValueError(f"formula: the response {text} cannot be read: write Surv(time, event).") from None
     assert isinstance(call, ast.Call)
-    parts = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if len(parts) != 2:
+    given = dict(zip(("time", "event"), call.args, strict=False))
+    given.update((str(keyword.arg), keyword.value) for keyword in call.keywords)
+    if set(given) != {"time", "event"} or len(call.args) + len(call.keywords) != 2:
         raise ValueError(f"formula: the response is {text}: write Surv(time, event), without further times.")
-    return [ast.unparse(part) for part in parts]
+    return [ast.unparse(given[name]) for name in ("time", "event")]
 
 
 def _vector(values: Any, table: "Table") -> Any:

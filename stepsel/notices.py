@@ -43,8 +43,14 @@ def listing(items: Sequence[object]) -> str:
     return ", ".join(map(str, items[:_LISTED])) + (f" and {more} more" if more > 0 else "")
 
 
-def of_call(settings: Settings, X: Any, y: Any) -> None:
-    """Warn of parameters without effect and of row labels that disagree."""
+def of_call(settings: Settings, X: Any, y: Any, *, related: bool) -> None:
+    """Warn of parameters without effect and of row labels that disagree; ``related`` if a term contains another."""
+    if settings.hierarchy != "strong" and not related:
+        warnings.warn(
+            f"hierarchy={settings.hierarchy!r} has no effect: no term contains another.",
+            UnusedParameterWarning,
+            stacklevel=3,
+        )
     if settings.criterion != "pvalue":
         for name, default in (("alpha_enter", 0.05), ("alpha_remove", 0.10)):
             if getattr(settings, name) != default:

@@ -219,7 +219,7 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         else:
             X = X if sp.issparse(X) else unmasked(X)
             X = validate_data(self, X, dtype=None, ensure_all_finite=False)
-        notices.of_call(settings, X, y)
+        notices.of_call(settings, X, y, related=False)
         names = list(X.columns) if labelled else PositionLabels(X.shape[1])
         declared = declared_factors(settings.categorical, names, positions=not labelled)
         columns, labels = read_columns(X, declared)

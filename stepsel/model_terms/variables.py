@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from formulaic import Formula
 from formulaic.errors import DataMismatchWarning, FormulaicError
+from formulaic.transforms import TRANSFORMS
 from formulaic.utils.stateful_transforms import stateful_eval
 
 from stepsel.coding import Block, FactorCoding, rows_of
@@ -78,7 +79,7 @@ def evaluated(text: str, table: Table) -> Any:
         If it cannot be evaluated, in one sentence.
     """
     names = columns_in(text, table.labels)
-    scope = {**table.names, **{name: table.frame(names)[name] for name in names}, "np": np}
+    scope = {**TRANSFORMS, "np": np, **table.names, **{name: table.frame(names)[name] for name in names}}
     try:
         return stateful_eval(text, scope, None, None, None)
     except Exception as error:  # whatever the caller's own code raises
@@ -184,7 +185,7 @@ class ExpressionVariable:
 
     def read(self, table: Table) -> Column:
         """Return which of its values are missing: as a column of numbers, or of one level."""
-        matrix = self._matrix(Formula(f"0 + {self.text}"), table, None)
+        matrix = self._matrix(self._formula("0"), table, None)
         present = np.zeros(table.n_rows, dtype=bool)
         present[np.asarray(matrix.index, dtype=np.intp)] = True
         if matrix.model_spec.factor_contrasts:
@@ -193,10 +194,10 @@ class ExpressionVariable:
 
     def fitted(self, table: Table, column: Column, rows: BoolArray) -> "ExpressionVariable":
         """Return the variable with the state of its transforms on the rows that are used."""
-        levels = self._matrix(Formula(f"0 + {self.text}"), table, rows).model_spec
+        levels = self._matrix(self._formula("0"), table, rows).model_spec
         contrasts = levels
         if levels.factor_contrasts:
-            contrasts = self._matrix(Formula(f"1 + {self.text}"), table, rows).model_spec
+            contrasts = self._matrix(self._formula("1"), table, rows).model_spec
         return ExpressionVariable(self.text, self.columns, self.names, contrasts, levels)
 
     def block(self, table: Table, rows: BoolArray | None, column: Column | None = None, *, full: bool) -> Block:
@@ -208,6 +209,9 @@ class ExpressionVariable:
         values[np.asarray(found.index, dtype=np.intp)] = np.asarray(found, dtype=float)
         start = int(self.categorical and not full)  # the intercept
         return Block(values[:, start:], list(labels[start:]), [0] * (len(labels) - start))
+
+    def _formula(self, intercept: str) -> Any:
+        return Formula(f"{intercept} + {{{self.text}}}")  # braces: not to be read as formula operators
 
     def _matrix(self, spec: Any, table: Table, rows: BoolArray | None) -> Any:
         """Return formulaic's columns, of the rows without missing values."""
