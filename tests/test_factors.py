@@ -208,9 +208,9 @@ def test_declared_columns_that_cannot_be_factors(mixed):
     X, y = mixed
     with pytest.raises(ValueError, match="column 'age' has 150 levels"):
         StepwiseSelector(categorical=["age"]).fit(X, y)
-    with pytest.raises(ValueError, match="did you mean one of \\['region'"):
+    with pytest.raises(ValueError, match=r"did you mean one of \['region'"):
         StepwiseSelector(categorical=["regoin"]).fit(X, y)
-    with pytest.raises(ValueError, match="column 'region' has no level 'wst' .* 'east', 'north', 'south', 'west'"):
+    with pytest.raises(ValueError, match=r"column 'region' has no level 'wst' .* 'east', 'north', 'south', 'west'"):
         StepwiseSelector(categorical={"region": "wst"}).fit(X, y)
 
 
@@ -220,7 +220,7 @@ def test_arrays_declare_by_position(mixed):
     expected = select(numbers, y, categorical=["code"], keep=["code"]).result_.tidy()
     found = select(numbers.to_numpy(), y, categorical=[1], keep=[1]).result_.tidy()
     pd.testing.assert_frame_equal(found.drop(columns="term"), expected.drop(columns="term"))
-    assert found["term"].tolist()[-2:] == ["x1[T.3]", "x1[T.7]"] or "x1[T.3]" in found["term"].tolist()
+    assert {"x1[T.3]", "x1[T.7]"} < set(found["term"])
 
 
 def test_one_level_is_constant(mixed):
@@ -239,7 +239,7 @@ def test_without_an_intercept_a_factor_has_all_its_levels(mixed):
     data = X.assign(y=y)
     fit = smf.ols("y ~ 0 + " + " + ".join(selected), data).fit()
     assert_allclose(selector.result_.model.llf, fit.llf, rtol=1e-11)
-    assert selector.result_.model.df_model + 0 == len(fit.params)
+    assert selector.result_.model.df_model == len(fit.params)
 
 
 def test_groups_hold_factors(mixed):
@@ -265,7 +265,7 @@ def test_new_data_and_unseen_levels(mixed):
     one = new.head(1)  # a single row holds one level of each factor
     assert_allclose(result.predict(one), fit.predict(one), rtol=1e-10)
     for predict in (result.predict, result.model.predict):
-        with pytest.raises(ValueError, match="column 'region' holds the level 'mars' at row 1 .* did not see"):
+        with pytest.raises(ValueError, match=r"column 'region' holds the level 'mars' at row 1 .* did not see"):
             predict(new.assign(region=["east", "mars", "west"]))
     assert np.isnan(result.predict(new.assign(region=["east", None, "west"]))).tolist() == [False, True, False]
     restored = pickle.loads(pickle.dumps(result))
@@ -287,7 +287,6 @@ def test_in_a_pipeline_an_encoder_can_follow(mixed, next_step):
     assert pipeline.score(X, label) > 0.7
     search = GridSearchCV(pipeline, {"stepwiseselector__criterion": ["aic", "bic"]}, cv=3).fit(X, label)
     assert search.best_score_ > 0.6
-    pipeline.set_output(transform="default")
 
 
 def test_gvif_is_that_of_fox_and_monette(mixed):

@@ -135,7 +135,7 @@ def test_survival(data):
 
 
 def test_the_callers_names_are_found(data):
-    shift = 3.0
+    shift = 3.0  # noqa: F841 (the formula finds it)
     outside = np.arange(len(data)) % 5.0
     result = stepwise("y ~ double(x) + I(z + shift) + outside", data, start="full", direction="forward")
     fit = smf.ols("y ~ x + z + outside", data.assign(outside=outside)).fit()
@@ -222,7 +222,7 @@ def legal(formula, rule, active):
         ("y ~ a*b", "none", ["a", "a:b"], {"b"}, {"a", "a:b"}),
         ("y ~ a*b*c", "strong", ["a", "b", "c", "a:b"], {"a:c", "b:c"}, {"c", "a:b"}),
         ("y ~ a*b*c", "strong", ["a", "b", "c", "a:b", "a:c", "b:c"], {"a:b:c"}, {"a:b", "a:c", "b:c"}),
-        ("y ~ a*b*c", "weak", ["a", "a:b"], {"b", "c", "a:c", "b:c", "a:b:c"} - {"b:c"}, {"a:b"}),
+        ("y ~ a*b*c", "weak", ["a", "a:b"], {"b", "c", "a:c", "a:b:c"}, {"a:b"}),
         ("y ~ a + b + c + a:b:c", "strong", ["a", "b"], {"c"}, {"a", "b"}),
         ("y ~ a + b + c + a:b:c", "weak", ["a"], {"b", "c", "a:b:c"}, {"a"}),
         ("y ~ a:b", "strong", [], {"a:b"}, set()),  # no term of the scope is contained in it
@@ -374,7 +374,7 @@ def test_errors_are_one_sentence(data, formula, parameters, message):
 
 @pytest.mark.parametrize("frame", [np.ones((3, 2)), [1, 2], pd.DataFrame(), pd.DataFrame({1: [1.0], "y": [2.0]})])
 def test_data_that_is_none(frame):
-    with pytest.raises(ValueError, match="data|label"):
+    with pytest.raises(ValueError, match=r"data|label"):
         stepwise("y ~ x", frame)
 
 

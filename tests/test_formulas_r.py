@@ -1,0 +1,120 @@
+"""Selections with interactions that R's step() made (reference/formulas, by formulas.R with R 4.2.2).
+
+The oracle (naive_formulas.py) stands before it judges anything; then the package takes the same steps.
+"""
+
+import re
+import warnings
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import TESTS, eligible, read_json, survival
+from naive_formulas import naive_stepwise, same_terms
+from numpy.testing import assert_allclose
+
+from stepsel.exceptions import StepselWarning
+
+FOLDER = TESTS / "reference" / "formulas"
+ALL = {path.stem: read_json(path) for path in sorted((FOLDER / "expected").glob("*.json"))}
+CASES = [name for name, case in ALL.items() if "path" in case]
+SPACES = [name for name, case in ALL.items() if "spaces" in case]
+
+
+def in_python(text):
+    """R's formula as Python writes it."""
+    text = re.sub(r"\bfactor\(", "C(", text.replace("^", " ** "))
+    return re.sub(r"\blog\(", "np.log(", text)
+
+
+@cache
+def data_of(name):
+    case = next(case for case in ALL.values() if case["data"] == name)
+    data = pd.read_csv(FOLDER / "data" / f"{name}.csv", dtype=dict.fromkeys(case["levels"], str))
+    for column, levels in case["levels"].items():
+        data[column] = pd.Categorical(data[column], categories=levels)
+    return data
+
+
+class Expected:
+    """What R did, without the removals of terms that repeat others in the start model: they are left out."""
+
+    def __init__(self, case):
+        ranks = [step["rank"] for step in case["path"]]
+        first = next((at - 1 for at in range(1, len(ranks)) if ranks[at] != ranks[at - 1]), len(ranks) - 1)
+        if any(step["action"] == "add" for step in case["path"][: first + 1]):
+            first = 0
+        self.path = case["path"][first:]
+        self.steps = [(step["action"], *same_terms([in_python(step["term"])])) for step in self.path[1:]]
+        candidates = pd.DataFrame(case["candidates"])
+        candidates["step"] -= first
+        candidates = candidates[(candidates["step"] > 0) & ((candidates["df"] > 0) | (candidates["move"] == "remove"))]
+        candidates["term"] = same_terms(map(in_python, candidates["term"]))
+        self.candidates = candidates.set_index(["step", "move", "term"])
+        self.selected = set(same_terms(map(in_python, case["selected"])))
+
+
+def arguments_of(case):
+    """What the oracle and the package both take, and the data."""
+    data = data_of(case["data"])
+    arguments = {name: case[name] for name in ("family", "direction", "criterion", "alpha_enter", "alpha_remove")}
+    arguments["scope"] = {side: in_python(text) for side, text in case["scope"].items()}
+    return in_python(case["formula"]), data, arguments
+
+
+def assert_as_r(case, path, trace, candidates, selected):
+    expected = Expected(case)
+    assert [(action, *same_terms([term])) for action, term in path] == expected.steps
+    assert_allclose(trace["log_likelihood"], [step["loglik"] for step in expected.path], rtol=1e-9)
+    extra = 0 if case["family"] == "cox" else 0
+    assert list(trace["n_params"]) == [step["rank"] + extra for step in expected.path]
+    assert set(same_terms(selected)) == expected.selected
+    if candidates is None:
+        return
+    found = candidates.assign(term=same_terms(candidates["term"])).set_index(["step", "move", "term"])
+    known = expected.candidates
+    if case["criterion"] == "pvalue":  # a step that removes need not look at additions
+        removing = {step for step, row in enumerate(expected.steps, start=1) if row[0] == "remove"}
+        idle = removing - {step for step, move, _ in found.index if move == "add"}
+        known = known[[not (step in idle and move == "add") for step, move, _ in known.index]]
+    assert set(found.index) == set(known.index)
+    assert len(found) == len(known)
+    found = found.loc[known.index]
+    assert list(found["df"]) == list(known["df"])
+    tested = (known["df"] > 0).to_numpy()
+    assert_allclose(found["p_value"][tested], known["p_value"][tested], rtol=1e-6)
+    if case["criterion"] != "pvalue":
+        constant = case["n"] * (1 + np.log(2 * np.pi)) if case["family"] == "gaussian" else 0.0
+        assert_allclose(found["criterion"][tested], known["AIC"][tested] + constant, rtol=1e-9)
+
+
+def test_no_case_is_missing():
+    assert (len(CASES), len(SPACES)) == (76, 2)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_oracle_takes_the_steps_of_r(name):
+    case = ALL[name]
+    formula, data, arguments = arguments_of(case)
+    y, dot = None, ""
+    if case["family"] == "cox":
+        y = survival(data["status"] == 1, data["time"])
+    if "." in formula:
+        dot = " + ".join(data.columns.drop(formula.split("~")[0].strip()))
+    trials = data[case["weights"]] if case["weights"] else None
+    result = naive_stepwise(formula, data, y, trials=trials, dot=dot, **arguments)
+    trace = pd.DataFrame([vars(step) for step in result.steps])
+    assert_as_r(case, result.path, trace, result.candidates, result.selected)
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_oracle_spans_what_r_spans(name):
+    case = ALL[name]
+    for space in case["spaces"]:
+        result = naive_stepwise(
+            in_python(space["formula"]), data_of(case["data"]), family=case["family"], hierarchy="none",
+            direction="backward",
+        )  # fmt: skip
+        assert result.steps[0].n_params == space["rank"], space
+        assert_allclose(result.steps[0].log_likelihood, space["loglik"], rtol=1e-9, err_msg=space["formula"])
