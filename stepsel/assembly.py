@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stepsel.checks import FILL_IN, missing_values
 from stepsel.coding import Coding, ColumnCoding, FactorCoding, complete_rows, rows_of
-from stepsel.columns import Column, Factor, stack
+from stepsel.columns import Column, Factor, check_labels, stack
 from stepsel.core.fits import FloatArray
 from stepsel.core.terms import BoolArray, IntArray
 from stepsel.design import Design
@@ -123,7 +124,7 @@ def plain_design(
     y = np.arange(n_rows, dtype=float)
     if matrix is None:
         assert not isinstance(columns, np.ndarray)
-        rows, _ = rows_with_levels(columns, labels, y, None, missing="raise")
+        rows, _ = rows_with_levels(columns, labels, y, None, missing="raise", hint="fill them in first")
         matrix, coding = _coded(columns, labels, declared, rows, full=False)
     return Design(matrix, y, None, coding, "y"), coding.owner
 
@@ -146,11 +147,18 @@ def _coded(
         if isinstance(column, Factor)
     }
     coding = ColumnCoding(labels, factors, full)
+    check_labels(list(coding.labels))
     return coding.matrix(used), coding
 
 
 def rows_with_levels(
-    columns: Sequence[Column], labels: Sequence[Hashable], y: FloatArray, weights: FloatArray | None, *, missing: str
+    columns: Sequence[Column],
+    labels: Sequence[Hashable],
+    y: FloatArray,
+    weights: FloatArray | None,
+    *,
+    missing: str,
+    hint: str = FILL_IN,
 ) -> tuple[BoolArray, int]:
     """Return the rows that are used, where factors make that known before the levels are: only theirs count.
 
@@ -165,6 +173,8 @@ def rows_with_levels(
         Rows of weight zero are not used.
     missing : {"raise", "drop"}
         Numbers that are missing are not refused here.
+    hint : str
+        What to do about missing levels, for the message.
 
     Returns
     -------
@@ -183,10 +193,7 @@ def rows_with_levels(
             absent = column.missing & counted if isinstance(column, Factor) else np.zeros(0, dtype=bool)
             if absent.any():
                 count, row = int(absent.sum()), int(np.argmax(absent))
-                raise ValueError(
-                    f"column {label!r} has {count} missing {'value' if count == 1 else 'values'}, the first at row "
-                    f'{row}: fill them in, or set missing="drop" to use complete rows only.'
-                )
+                raise missing_values(f"column {label!r}", count, row, hint)
         return counted, 0
     complete = counted & ~np.isnan(y)
     present = complete_rows(columns)

@@ -9,6 +9,8 @@ import numpy.typing as npt
 from stepsel.core.linear_data import ColumnScale
 from stepsel.design import Design
 
+FILL_IN = 'fill them in, or set missing="drop" to use complete rows only'
+
 
 def check_range(design: Design, scale: ColumnScale) -> None:
     """Refuse values whose squares leave the range of double precision, or that it cannot tell apart.
@@ -52,9 +54,7 @@ def check_whole_numbers(matrix: npt.NDArray[np.number], labels: Sequence[Hashabl
             )
 
 
-def check_finite(
-    design: Design, *, missing: str, hint: str = 'fill them in, or set missing="drop" to use complete rows only'
-) -> Design:
+def check_finite(design: Design, *, missing: str, hint: str = FILL_IN) -> Design:
     """Return the complete rows of a design that is known to hold values that are not finite.
 
     Raises
@@ -73,11 +73,14 @@ def check_finite(
         absent = np.isnan(values)
         if absent.any() and missing == "raise":
             row, count = design.row_number(int(np.argmax(absent))), int(absent.sum())
-            raise ValueError(
-                f"{what} {label!r} has {count} missing {'value' if count == 1 else 'values'} (NaN), the first at row "
-                f"{row}: {hint}."
-            )
+            raise missing_values(f"{what} {label!r}", count, row, hint)
         gaps |= absent
     if gaps.all():
         raise ValueError("every row has a missing value: no complete row is left.")
     return replace(design.rows(~gaps), n_dropped=design.n_dropped + int(gaps.sum())) if gaps.any() else design
+
+
+def missing_values(what: str, count: int, row: int, hint: str) -> ValueError:
+    """Return the error for values that are missing: how many, where the first is, and what to do."""
+    values = "value" if count == 1 else "values"
+    return ValueError(f"{what} has {count} missing {values} (NaN), the first at row {row}: {hint}.")

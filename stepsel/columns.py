@@ -17,6 +17,7 @@ from stepsel.core.terms import BoolArray, IntArray
 # Text that is whole numbers counts as codes up to this number of levels.
 _FEW_LEVELS = 10
 _DATES = ("datetime64", "datetime", "date", "timedelta64", "timedelta", "period")
+_DATE = re.compile(r"\s*(\d{4}([-/.])\d{1,2}\2\d{1,2}([ T].*)?|\d{1,2}([-/.])\d{1,2}\4\d{2,4})\s*")
 _NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)*|[.,]\d+)([eE][-+]?\d+)?\s*%?\s*")
 
 
@@ -190,9 +191,10 @@ def read_column(series: Any, label: Hashable, *, declared: bool = False) -> Colu
 
 
 def _is_text(series: pd.Series) -> bool:
-    if series.dtype == object:
-        return pd.api.types.infer_dtype(series, skipna=True) == "string"
-    return pd.api.types.is_string_dtype(series.dtype)
+    dtype = series.dtype
+    if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype) or _kind_of_dates(dtype):
+        return False
+    return pd.api.types.infer_dtype(series.astype(object), skipna=True) == "string"
 
 
 def _factor(series: pd.Series, label: Hashable, *, declared: bool) -> Factor:
@@ -216,7 +218,10 @@ def _factor(series: pd.Series, label: Hashable, *, declared: bool) -> Factor:
         order = np.array([place[_plain(level)] for level in found] + [-1], dtype=np.intp)
         codes = order[codes]
     if not declared and not isinstance(dtype, pd.CategoricalDtype):
+        _refuse_dates_as_text(series, levels, label)
         _refuse_numbers_as_text(series, levels, label)
+    if any(isinstance(level, float) and np.isinf(level) for level in levels):
+        raise ValueError(f"column {label!r} holds infinite values, which are no level: replace or drop them.")
     return Factor(codes, tuple(map(_plain, levels)))
 
 
@@ -230,6 +235,14 @@ def _plain(level: Any) -> Any:
 def _examples(series: pd.Series) -> str:
     found = pd.unique(series.dropna().astype(object))[:2]
     return ", ".join(reprlib.repr(_plain(value)) for value in found) + ", ..."
+
+
+def _refuse_dates_as_text(series: pd.Series, levels: Sequence[Any], label: Hashable) -> None:
+    if levels and all(_DATE.fullmatch(level) for level in levels):
+        raise ValueError(
+            f"column {label!r} holds dates as text ({_first_present(series)!r}): turn it into a number, such as days "
+            f"since a fixed day, or give categorical=[{label!r}] if they are levels."
+        )
 
 
 def _refuse_numbers_as_text(series: pd.Series, levels: Sequence[Any], label: Hashable) -> None:

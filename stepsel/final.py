@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -186,6 +186,7 @@ class _Coded:
         self._method, self._coding, self._chosen, self._names = method, coding, chosen, list(names)
 
     def __call__(self, exog: Any = None, *args: Any, **keywords: Any) -> Any:
+        exog = pd.DataFrame(exog) if isinstance(exog, Mapping) else exog
         if exog is not None and is_frame(exog):
             columns = list(exog.columns)
             if not set(self._names) <= set(columns):  # else it is coded already

@@ -149,6 +149,8 @@ def _scope(
         raise ValueError(f"formula {formula!r} has no response: write it as 'y ~ a + b'.")
     taken = {head.response.text} | _names_in(head.response) | set(used)
     parsed = parse(formula, " + ".join(quoted(label) for label in labels if label not in taken))
+    if any(variable == head.response for term in parsed.terms for variable in term.variables):
+        raise ValueError(f"formula {formula!r} has the response among its terms: leave it out.")
     if scope is None:
         return parsed, _unique(parsed.terms), set()
     if isinstance(scope, str):
@@ -256,6 +258,7 @@ def _design(
         intercept=settings.fit_intercept or family_name(settings.family) == "cox",
         rule=settings.hierarchy,
     )
+    check_labels(list(coding.labels))
     return observations.design(X, coding, rows, n_dropped), coding.offset
 
 

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import statsmodels.formula.api as smf
 from helpers import select
@@ -25,6 +26,8 @@ from stepsel import (
     vif,
 )
 
+ARROW_TEXT = pd.ArrowDtype(pa.string())
+ARROW_CODES = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
 REGIONS = ["north", "east", "south", "west"]
 
 
@@ -115,7 +118,7 @@ def test_the_face_speaks_of_input_columns(mixed):
     ]
 
 
-@pytest.mark.parametrize("dtype", [object, "str", "string", "category"])
+@pytest.mark.parametrize("dtype", [object, "str", "string", "category", "string[pyarrow]", ARROW_TEXT, ARROW_CODES])
 def test_dtypes_of_text_agree(mixed, dtype):
     X, y = mixed
     expected = select(X, y).result_.tidy()
@@ -179,7 +182,7 @@ def test_missing_levels_are_named(mixed):
     X, y = mixed
     X.loc[[4, 9], "region"] = None
     with pytest.raises(
-        ValueError, match=r"column 'region' has 2 missing values, the first at row 4: .*missing=\"drop\""
+        ValueError, match=r"column 'region' has 2 missing values .NaN., the first at row 4: .*missing=\"drop\""
     ):
         StepwiseSelector().fit(X, y)
 
@@ -193,6 +196,7 @@ def test_missing_levels_are_named(mixed):
         (["about 90"] + [f"{i % 40}" for i in range(149)], "'about 90' at row 0 .* among numbers written as text"),
         (["low"] * 75 + [1.5] * 75, "column 'c' holds 'low' at row 0"),
         (pd.date_range("2020-01-01", periods=150), "column 'c' holds dates"),
+        ([f"2020-01-{i % 28 + 1:02d}" for i in range(150)], "column 'c' holds dates as text"),
         ([pd.Timestamp("2020-01-01")] * 150, "column 'c' holds dates"),
     ],
 )
@@ -206,6 +210,10 @@ def test_columns_that_are_no_factors_are_named(mixed, column, message):
 
 def test_declared_columns_that_cannot_be_factors(mixed):
     X, y = mixed
+    with pytest.raises(ValueError, match="holds infinite values"):
+        StepwiseSelector(categorical=["code"]).fit(X.assign(code=X["code"].where(X["code"] < 7, np.inf)), y)
+    with pytest.raises(ValueError, match="label 'region.T.west.' occurs more than once"):
+        StepwiseSelector().fit(X.assign(**{"region[T.west]": 1.0}), y)
     with pytest.raises(ValueError, match="column 'age' has 150 levels"):
         StepwiseSelector(categorical=["age"]).fit(X, y)
     with pytest.raises(ValueError, match=r"did you mean one of \['region'"):

@@ -362,6 +362,7 @@ def test_nothing_is_mutated(data):
         ("Surv(x) ~ z", {"family": "cox"}, "write Surv\\(time, event\\)"),
         ("y ~ x", {"offset": "z"}, "offset is not for the Gaussian family"),
         ("y ~ x", {"sample_weight": "q"}, "there is no column or group 'q'"),
+        ("y ~ x + y:g", {}, "has the response among its terms"),
         ("y ~ C(x)", {}, r"'C\(x\)' has 120 levels"),
     ],
 )

@@ -30,9 +30,9 @@ def in_python(text):
 
 @cache
 def data_of(name):
-    case = next(case for case in ALL.values() if case["data"] == name)
-    data = pd.read_csv(FOLDER / "data" / f"{name}.csv", dtype=dict.fromkeys(case["levels"], str))
-    for column, levels in case["levels"].items():
+    levels_of = dict(next(case for case in ALL.values() if case["data"] == name)["levels"])  # R writes none as a list
+    data = pd.read_csv(FOLDER / "data" / f"{name}.csv", dtype=dict.fromkeys(levels_of, str))
+    for column, levels in levels_of.items():
         data[column] = pd.Categorical(data[column], categories=levels)
     return data
 
