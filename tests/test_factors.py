@@ -212,7 +212,7 @@ def test_declared_columns_that_cannot_be_factors(mixed):
     X, y = mixed
     with pytest.raises(ValueError, match="holds infinite values"):
         StepwiseSelector(categorical=["code"]).fit(X.assign(code=X["code"].where(X["code"] < 7, np.inf)), y)
-    with pytest.raises(ValueError, match="label 'region.T.west.' occurs more than once"):
+    with pytest.raises(ValueError, match=r"label 'region.T.west.' occurs more than once"):
         StepwiseSelector().fit(X.assign(**{"region[T.west]": 1.0}), y)
     with pytest.raises(ValueError, match="column 'age' has 150 levels"):
         StepwiseSelector(categorical=["age"]).fit(X, y)

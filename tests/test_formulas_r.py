@@ -10,10 +10,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import TESTS, eligible, read_json, survival
+from helpers import TESTS, read_json, survival
 from naive_formulas import naive_stepwise, same_terms
 from numpy.testing import assert_allclose
 
+from stepsel import stepwise
 from stepsel.exceptions import StepselWarning
 
 FOLDER = TESTS / "reference" / "formulas"
@@ -67,8 +68,7 @@ def assert_as_r(case, path, trace, candidates, selected):
     expected = Expected(case)
     assert [(action, *same_terms([term])) for action, term in path] == expected.steps
     assert_allclose(trace["log_likelihood"], [step["loglik"] for step in expected.path], rtol=1e-9)
-    extra = 0 if case["family"] == "cox" else 0
-    assert list(trace["n_params"]) == [step["rank"] + extra for step in expected.path]
+    assert list(trace["n_params"]) == [step["rank"] for step in expected.path]
     assert set(same_terms(selected)) == expected.selected
     if candidates is None:
         return
@@ -97,13 +97,9 @@ def test_no_case_is_missing():
 def test_oracle_takes_the_steps_of_r(name):
     case = ALL[name]
     formula, data, arguments = arguments_of(case)
-    y, dot = None, ""
-    if case["family"] == "cox":
-        y = survival(data["status"] == 1, data["time"])
-    if "." in formula:
-        dot = " + ".join(data.columns.drop(formula.split("~")[0].strip()))
+    y = survival(data["status"] == 1, data["time"]) if case["family"] == "cox" else None
     trials = data[case["weights"]] if case["weights"] else None
-    result = naive_stepwise(formula, data, y, trials=trials, dot=dot, **arguments)
+    result = naive_stepwise(formula, data, y, trials=trials, **arguments)
     trace = pd.DataFrame([vars(step) for step in result.steps])
     assert_as_r(case, result.path, trace, result.candidates, result.selected)
 
@@ -118,3 +114,40 @@ def test_oracle_spans_what_r_spans(name):
         )  # fmt: skip
         assert result.steps[0].n_params == space["rank"], space
         assert_allclose(result.steps[0].log_likelihood, space["loglik"], rtol=1e-9, err_msg=space["formula"])
+
+
+def run(formula, data, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StepselWarning)
+        return stepwise(formula, data, **parameters)
+
+
+@pytest.mark.parametrize("mode", ["exact", "leading"])
+@pytest.mark.parametrize("name", CASES)
+def test_package_takes_the_steps_of_r(name, mode):
+    case = ALL[name]
+    if mode == "leading" and case["family"] == "gaussian":
+        pytest.skip("every candidate is evaluated")
+    formula, data, arguments = arguments_of(case)
+    data = data.assign(status=data["status"] == 1) if case["family"] == "cox" else data
+    result = run(formula, data, sample_weight=case["weights"], candidates=mode, missing="drop", **arguments)
+    path = [(row.action, row.term) for row in result.trace.iloc[1:].itertuples()]
+    table = result.candidates
+    table = table[table["status"].isin(["chosen", "eligible", "separated"])]
+    assert_as_r(case, path, result.trace, table if mode == "exact" else None, result.selected)
+    assert len(result.coefficients) == case["n_coefficients"]
+    if case["family"] != "cox":
+        assert_allclose(result.predict(data.dropna().head(10)), case["fitted"], rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_package_spans_what_r_spans(name):
+    case = ALL[name]
+    for space in case["spaces"]:
+        result = run(
+            in_python(space["formula"]), data_of(case["data"]), family=case["family"], hierarchy="none", start="full",
+            max_steps=0,
+        )  # fmt: skip
+        assert result.trace["n_params"][0] == space["rank"], space
+        assert_allclose(result.trace["log_likelihood"][0], space["loglik"], rtol=1e-9, err_msg=space["formula"])
+        assert len(result.coefficients) == space["rank"], space
