@@ -25,6 +25,7 @@ from stepsel.selection import select
 from stepsel.selector import StepwiseSelector
 from stepsel.settings import Settings
 from stepsel.survival import status_events
+from stepsel.task import Task
 
 if TYPE_CHECKING:
     from stepsel.model_terms.parsing import Parsed, ParsedTerm, Variable
@@ -118,7 +119,7 @@ def stepwise(
     start = _start(scoped, parsed, inputs, settings, scoped=scope is not None)
     design, offsets = _design(scoped, table, observations, settings)
     terms = replace(inputs, index=np.arange(design.X.shape[1]), offset=offsets)
-    return select(design, terms, start, settings)
+    return select(Task(design, terms, start, settings))
 
 
 def _frame(data: Any) -> Any:

@@ -16,13 +16,12 @@ from stepsel.core.likelihood_engine import LikelihoodEngine
 from stepsel.core.linear import LinearEngine
 from stepsel.core.refit import Coefficients, LeastSquares, least_squares
 from stepsel.core.search import Path
-from stepsel.core.terms import Terms
 from stepsel.design import Design
 from stepsel.families import family_label, mean_response, plain_data, residual_observations
 from stepsel.final import check_unchanged, family_results, linear_results, predicting
 from stepsel.responses import offset_vector
-from stepsel.settings import Settings
 from stepsel.summary import Summary, shown
+from stepsel.task import Task
 
 
 class StepwiseResult:
@@ -64,13 +63,12 @@ class StepwiseResult:
     def __init__(
         self,
         *,
-        design: Design,
-        settings: Settings,
+        task: Task,
         engine: LinearEngine | LikelihoodEngine,
-        terms: Terms,
         path: Path,
         measures: trace.Measures,
     ) -> None:
+        design, settings, terms = task.design, task.settings, task.terms
         final = path.steps[-1]
         self._settings, self._terms, self._path, self._measures = settings, terms, path, measures
         self._engine: LinearEngine | LikelihoodEngine | None = engine
@@ -78,6 +76,7 @@ class StepwiseResult:
         self._constant = engine.constant
         self._chosen = engine.model_columns()
         self._design: Design | None = design
+        self._start = task.start
         self._plain = replace(engine.geometry.data, X=np.empty((0, 0)), y=np.empty(0))
         self._moments = engine.geometry.moments(self._chosen)
         self._estimated, self._extra = None, {}
@@ -160,6 +159,19 @@ class StepwiseResult:
         part = replace(design, X=design.X[:, self._chosen])
         check_unchanged(replace(self._plain, X=part.X, y=part.y), self._moments)
         return part
+
+    @property
+    def task(self) -> Task:
+        """What the selection was run on, to run it again.
+
+        Raises
+        ------
+        RuntimeError
+            If the result was pickled: it then holds the selected columns only.
+        """
+        if self._design is None:
+            raise RuntimeError("the result was pickled, and holds the selected columns only: fit again.")
+        return Task(self._design, self._terms, self._start, self._settings)
 
     @cached_property
     def _least_squares(self) -> LeastSquares:

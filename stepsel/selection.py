@@ -1,5 +1,6 @@
 """One selection: design and settings -> engine, search -> result. Every public face ends here."""
 
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -16,7 +17,7 @@ from stepsel.core.linear import LinearEngine
 from stepsel.core.linear_data import LinearData
 from stepsel.core.orthogonal import rounding_floor
 from stepsel.core.policies import InformationPolicy, Policy, PValuePolicy
-from stepsel.core.search import Step, search
+from stepsel.core.search import Path, Step, search
 from stepsel.core.terms import BoolArray, Terms
 from stepsel.design import Design
 from stepsel.families import (
@@ -29,6 +30,7 @@ from stepsel.families import (
 )
 from stepsel.result import StepwiseResult
 from stepsel.settings import Settings
+from stepsel.task import Task
 from stepsel.trace import Measures
 
 
@@ -64,17 +66,12 @@ class _OneBlasThread:
 _one_blas_thread = _OneBlasThread()
 
 
-def select(design: Design, terms: Terms, start: BoolArray, settings: Settings) -> StepwiseResult:
-    """Run one selection.
+def select(task: Task) -> StepwiseResult:
+    """Run one selection, and say what there is to say of it.
 
     Parameters
     ----------
-    design : Design
-    terms : Terms
-        Of the columns of the design.
-    start : bool array of shape (n_terms,)
-        The terms to start from, the kept ones included.
-    settings : Settings
+    task : Task
 
     Returns
     -------
@@ -87,36 +84,81 @@ def select(design: Design, terms: Terms, start: BoolArray, settings: Settings) -
     CollinearityError
         If ``settings.collinearity`` is "raise" and terms are aliased or strongly correlated.
     """
-    n_rows = len(design.y) + design.n_dropped
+    n_rows, settings, terms = len(task.design.y) + task.design.n_dropped, task.settings, task.terms
     with _one_blas_thread:
-        design, engine = _engine(design, terms, settings)
-        notices.of_data(design, n_rows, terms, engine.geometry.scale.constant)
-        notices.of_weights(design.weights, settings.weight_type)
-        _check_size(engine.geometry, start, settings)
-        measures = _measures(engine, settings)
-        path = search(
-            engine,
-            terms,
-            _policy(measures, settings),
-            start,
-            adds=settings.adds,
-            removes=settings.removes,
-            max_terms=settings.max_terms,
-            max_steps=settings.max_steps,
-            on_step=_reporter(terms, measures, settings) if settings.verbose else None,
-        )
-        result = StepwiseResult(
-            design=design, settings=settings, engine=engine, terms=terms, path=path, measures=measures
-        )
-        notices.of_fit(engine, path, terms, design.y_name)
+        task, engine = _opened(task)
+        notices.of_data(task.design, n_rows, terms, engine.geometry.scale.constant)
+        notices.of_weights(task.design.weights, settings.weight_type)
+        measures, path = _walked(task, engine)
+        result = StepwiseResult(task=task, engine=engine, path=path, measures=measures)
+        notices.of_fit(engine, path, terms, task.design.y_name)
         if settings.collinearity != "ignore":
             geometry = engine.geometry
             gvif, df, indices = geometry.collinearity(np.flatnonzero(path.steps[-1].active))
             vif = gvif ** (1 / np.maximum(df, 1))
             notices.of_collinearity(
-                geometry, path, terms, design, settings.vif_threshold, settings.collinearity, vif, indices
+                geometry, path, terms, task.design, settings.vif_threshold, settings.collinearity, vif, indices
             )
     return result
+
+
+def complete(task: Task) -> Task:
+    """Return a task on the rows without missing values.
+
+    Raises
+    ------
+    ValueError
+        If values are missing and are not to be dropped, or the data cannot be used.
+    """
+    return _opened(task)[0]
+
+
+def search_again(task: Task) -> tuple[LinearEngine | LikelihoodEngine, Path]:
+    """Run one selection of many: no warnings, no tables.
+
+    Parameters
+    ----------
+    task : Task
+        Of complete rows.
+
+    Returns
+    -------
+    engine : LinearEngine or LikelihoodEngine
+        At the selected model.
+    path : Path
+
+    Raises
+    ------
+    ValueError
+        As `select`.
+    """
+    with _one_blas_thread:
+        task, engine = _opened(task)
+        return engine, _walked(task, engine)[1]
+
+
+def _opened(task: Task) -> tuple[Task, LinearEngine | LikelihoodEngine]:
+    """Return the task on its complete rows, and the engine on them."""
+    design, engine = _engine(task.design, task.terms, task.settings)
+    return replace(task, design=design), engine
+
+
+def _walked(task: Task, engine: LinearEngine | LikelihoodEngine) -> tuple[Measures, Path]:
+    settings, terms = task.settings, task.terms
+    _check_size(engine.geometry, task.start, settings)
+    measures = _measures(engine, settings)
+    path = search(
+        engine,
+        terms,
+        _policy(measures, settings),
+        task.start,
+        adds=settings.adds,
+        removes=settings.removes,
+        max_terms=settings.max_terms,
+        max_steps=settings.max_steps,
+        on_step=_reporter(terms, measures, settings) if settings.verbose else None,
+    )
+    return measures, path
 
 
 def _engine(design: Design, terms: Terms, settings: Settings) -> tuple[Design, LinearEngine | LikelihoodEngine]:

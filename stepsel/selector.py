@@ -16,13 +16,14 @@ from stepsel.assembly import Observations, column_design
 from stepsel.checks import check_whole_numbers
 from stepsel.coding import ColumnCoding, declared_factors
 from stepsel.columns import PositionLabels, check_labels, is_frame, read_columns, sample_weights, unmasked
-from stepsel.core.terms import BoolArray
+from stepsel.core.terms import BoolArray, Terms
 from stepsel.families import read_response
 from stepsel.naming import build_terms, find_terms, of_design, start_word, starting_terms
 from stepsel.responses import offset_vector
 from stepsel.result import StepwiseResult
 from stepsel.selection import select
 from stepsel.settings import Settings
+from stepsel.task import Task
 
 
 class StepwiseSelector(SelectorMixin, BaseEstimator):
@@ -205,6 +206,18 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         CollinearityError
             If ``collinearity="raise"`` and terms are aliased or strongly correlated.
         """
+        task, inputs, labels = self._task(X, y, sample_weight, offset)
+        notices.of_call(task.settings, X, y, related=False)
+        self.result_ = select(task)
+        support = np.zeros(len(labels), dtype=bool)
+        support[inputs.columns_of(np.flatnonzero(self.result_.active))] = True
+        self.support_ = support
+        coding = task.design.coding
+        self._frames = isinstance(coding, ColumnCoding) and bool(coding.factors)
+        return self
+
+    def _task(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> tuple[Task, Terms, Sequence[Hashable]]:
+        """Return what the selection is run on, its terms of input columns, and the labels of these."""
         settings = Settings.of(self.get_params(deep=False))
         if offset is not None and settings.gaussian:
             raise ValueError("offset is not for the Gaussian family: subtract it from y.")
@@ -219,7 +232,6 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         else:
             X = X if sp.issparse(X) else unmasked(X)
             X = validate_data(self, X, dtype=None, ensure_all_finite=False)
-        notices.of_call(settings, X, y, related=False)
         names = list(X.columns) if labelled else PositionLabels(X.shape[1])
         declared = declared_factors(settings.categorical, names, positions=not labelled)
         columns, labels = read_columns(X, declared)
@@ -240,12 +252,7 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         coding = design.coding
         assert isinstance(coding, ColumnCoding)
         terms = of_design(inputs, coding.owner) if coding.factors else inputs
-        self.result_ = select(design, terms, start, settings)
-        support = np.zeros(len(labels), dtype=bool)
-        support[inputs.columns_of(np.flatnonzero(self.result_.active))] = True
-        self.support_ = support
-        self._frames = bool(coding.factors)
-        return self
+        return Task(design, terms, start, settings), inputs, labels
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns as they came.

@@ -5,6 +5,7 @@ import re
 import time
 import tracemalloc
 import warnings
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
@@ -705,11 +706,23 @@ def test_d01_numbers_of_any_type(dtype):
     pd.testing.assert_frame_equal(selector.result_.tidy(), expected.result_.tidy(), rtol=1e-12)
 
 
-@pytest.mark.parametrize("dtype", [object, "string"])
-def test_d01_numbers_as_strings_are_named(dtype):
+@pytest.mark.parametrize("dtype", [object, "string", "category"])
+def test_d01_whole_numbers_as_strings_are_codes(dtype):
+    """Text "0" and "1" is a factor of two levels, with the fit of the numbers 0 and 1."""
     X, y = flags()
-    X["flag"] = X["flag"].astype(str).astype(dtype)
-    with pytest.raises((ValueError, TypeError), match="flag"):
+    parameters = {"direction": "forward", "criterion": "pvalue"}
+    expected = select(X, y, **parameters)
+    selector = select(X.assign(flag=X["flag"].astype(str).astype(dtype)), y, **parameters)
+    assert path_of(selector) == path_of(expected)
+    table = expected.result_.tidy().replace({"term": {"flag": "flag[T.1]"}})
+    pd.testing.assert_frame_equal(selector.result_.tidy(), table, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [object, "string"])
+def test_d01_measurements_as_strings_are_named(dtype):
+    X, y = flags()
+    X["a"] = X["a"].astype(str).astype(dtype)
+    with pytest.raises(ValueError, match=r"'a' holds '-?\d\.\d+' at row 0 .* number written as text"):
         stepsel.StepwiseSelector().fit(X, y)
 
 
@@ -991,6 +1004,100 @@ def test_f16_yes_no_target(name):
         select(X, y)
 
 
+# Factors
+
+FACES = ["selector", "formula"]
+
+
+def by_formula(X, y, **parameters):
+    """The selection that `select` makes, by a formula, to be read as a selector is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StepselWarning)
+        result = stepsel.stepwise("y ~ .", X.assign(y=y), **parameters)
+    return SimpleNamespace(result_=result, trace_=result.trace, candidates_=result.candidates, **parameters)
+
+
+@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("name", ["p_backward", "p_forward", "aic_both", "full"])
+def test_k01_factor_is_one_term(name, face):
+    run = r_run("k01_factor_group", name)
+    for part in ("coef", "se", "p"):
+        run[part] = {term.replace("region", "region[T.") + "]" * (term[:6] == "region"): value
+                     for term, value in run[part].items()}  # fmt: skip
+    X, y = load("k01_factor_group")
+    chosen = (select if face == "selector" else by_formula)(X, y, **parameters_of(run))
+    assert_run(chosen, run)
+    assert chosen.result_.selected == ["x", "region"]
+    collinearity = chosen.result_.collinearity.set_index("term")
+    assert_allclose(collinearity["gvif"][list(run["vif_full"])], list(run["vif_full"].values()), rtol=1e-9)
+    assert list(collinearity["df"]) == [1, 3]
+
+
+def test_k01_a_factor_whose_columns_are_not_significant_one_by_one_stays():
+    X, y = load("k01_factor_group")
+    parameters = {"direction": "backward", "criterion": "pvalue", "alpha_remove": 0.05}
+    selector = select(X, y, **parameters)
+    joint = selector.candidates_.set_index("term").loc["region"]
+    assert (joint["df"], round(joint["p_value"], 4)) == (3, 0.0149)
+    single = selector.result_.tidy().set_index("term")["p_value"].drop(["(Intercept)", "x"])
+    assert round(single.min(), 3) == 0.108
+    indicators = pd.get_dummies(X, columns=["region"], prefix="", prefix_sep="", dtype=float)
+    groups = {"region": ["A", "B", "C", "D"]}
+    grouped = select(indicators, y, groups=groups, collinearity="ignore", **parameters)
+    assert_allclose(grouped.candidates_["p_value"], selector.candidates_["p_value"], rtol=1e-9)
+    out = selector.transform(X)
+    pd.testing.assert_frame_equal(out, X[["x", "region"]])
+
+
+def customers():
+    r = np.random.default_rng(91)
+    n = 200
+    X = pd.DataFrame({"customer": [f"C-{i:05d}" for i in range(n)], "a": r.normal(size=n), "b": r.normal(size=n)})
+    return X, pd.Series(X.a + r.normal(size=n))
+
+
+@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("dtype", [object, "string", "category"])
+def test_k03_identifiers_are_no_factor(dtype, face):
+    X, y = customers()
+    fit = select if face == "selector" else by_formula
+    with pytest.raises(ValueError, match=r"'customer' has 200 levels in 200 rows.*identifier") as refusal:
+        fit(X.astype({"customer": dtype}), y)
+    assert "\n" not in str(refusal.value)
+    assert fit(X.drop(columns="customer"), y, criterion="bic").result_.selected == ["a"]
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_k03_identifiers_are_no_factor_by_declaration_or_as_digits(face):
+    X, y = customers()
+    fit = select if face == "selector" else by_formula
+    for column in (X["customer"].str[2:], np.arange(200)):
+        with pytest.raises(ValueError, match="'customer' has 200 levels"):
+            fit(X.assign(customer=column), y, categorical=["customer"])
+    with pytest.raises(ValueError, match=r"'customer' holds '00000' at row 0 .* number written as text"):
+        fit(X.assign(customer=X["customer"].str[2:]), y)
+
+
+TEXT = {
+    "f02_semicolon_comma": ({"sep": ";"}, r"'area' holds '135,29' at row 0 "),
+    "f04_thousands_us": ({}, r"'area' holds '5,675' at row 0 "),
+    "f07_missing_codes": ({}, r"'rooms' holds '\?' at row \d+ "),
+    "f10_mixed_note": ({}, r"'area' holds 'about 90' at row 7 "),
+    "f14_units_row": ({"skiprows": 1}, r"'area' holds 'm2' at row 0 "),
+}
+
+
+@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("case", TEXT)
+def test_numbers_in_text_are_no_levels(case, face):
+    """What a plain `read_csv` makes of these files is never a factor with a level per number: it is refused by name."""
+    options, message = TEXT[case]
+    table = pd.read_csv(CASES / case / "data.csv", **options)
+    X, y = table.drop(columns="y"), pd.Series(np.arange(len(table)) % 7.0)
+    with pytest.raises(ValueError, match=message):
+        (select if face == "selector" else by_formula)(X, y)
+
+
 @pytest.mark.parametrize("mode", ["exact", "leading"])
 def test_k02_dummy_trap(mode):
     """All five dummies and an intercept: the last one is aliased and named, the rest goes as in R without it."""
@@ -1005,3 +1112,89 @@ def test_k02_dummy_trap(mode):
     assert path_of(selector) == path[1:]
     assert_final_model(selector, run)
     assert "g_E" in names_in(messages[CollinearityWarning], X.columns)
+
+
+def test_k02_one_factor_instead_of_all_its_dummies_is_no_trap():
+    X, y = load("k02_dummy_trap_logit")
+    dummies = [name for name in X if name.startswith("g_")]
+    factor = X.drop(columns=dummies).assign(g=X[dummies].idxmax(axis=1).str[2:])
+    selector, messages = fit_and_listen(factor, y, family="binomial", direction="backward")
+    assert CollinearityWarning not in messages
+    start = r_run("k02_dummy_trap_logit", "aic_backward")["trace"][0]["crit"]
+    assert_allclose(selector.trace_["criterion"].iloc[0], start, rtol=1e-9)
+    assert selector.trace_["n_params"].iloc[0] == 7
+    assert set(selector.candidates_.query("term == 'g'")["df"]) == {4}
+
+
+# Formulas
+
+
+@pytest.mark.parametrize("name", ["p_both", "aic_both"])
+def test_h01_symbols_in_a_formula(name):
+    """`.` stands for columns of any name, and backquotes hold one: no name is read as an expression."""
+    run = r_run("h01_symbol_names", name)
+    X, _ = load("h01_symbol_names", "plain.csv")
+    table = pd.read_csv(CASES / "h01_symbol_names" / "data.csv")
+    label = dict(zip(X.columns, table.columns.drop("Net Income (%)"), strict=True))
+    path, _ = r_path(run)
+    for right in (".", " + ".join(f"`{name}`" for name in label.values())):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", StepselWarning)
+            result = stepsel.stepwise(f"`Net Income (%)` ~ {right}", table, **parameters_of(run))
+        assert list(result.trace["term"].iloc[1:]) == [label[term] for _, term in path]
+        expected = {label.get(term, term): value for term, value in run["coef"].items()}
+        tidy = result.tidy().set_index("term")["estimate"]
+        assert_allclose(tidy[list(expected)], list(expected.values()), rtol=1e-8)
+        assert_allclose(result.predict(table), result.model.predict(), rtol=1e-9)
+
+
+def test_h03_a_formula_cannot_name_integers():
+    A, y = integer_names()
+    with pytest.raises(ValueError, match="column label 0 is no text"):
+        stepsel.stepwise("y ~ .", pd.DataFrame(A).assign(y=y))
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_n05_pontius_by_powers(direction):
+    X, y = load("n05_pontius")
+    known = values("n05_pontius")
+    result = stepsel.stepwise("y ~ x + I(x**2)", X[["x"]].assign(y=y), direction=direction, criterion="pvalue")
+    assert result.selected == ["x", "I(x ** 2)"]
+    tidy = result.tidy()
+    assert_allclose(tidy["estimate"], known["certified_coef"], rtol=1e-8)
+    assert_allclose(tidy["std_error"], known["certified_se"], rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["aic_both", "p_lrt", "p_wald"])
+def test_f16_yes_no_target_by_formula(name):
+    run = r_run("f16_yes_no_target", name)
+    X, y = load("f16_yes_no_target", target="default")
+    assert_run(by_formula(X, y, **parameters_of(run)), run)
+    with pytest.raises(ValueError, match=r"'y' holds '(Yes|No)'"):
+        by_formula(X, y)
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_g04_label_codings_by_formula(coding):
+    run = r_run("g04_label_codings", "aic_both")
+    X, y = load("g04_label_codings")
+    labels = y.map(dict(enumerate(CODINGS[coding])))
+    labels = labels.astype("category") if coding == "category" else labels
+    assert_run(by_formula(X, labels, **parameters_of(run)), run)
+
+
+def test_m01_missing_rows_by_formula():
+    X, y = load("m01_rows_change")
+    for run in values("m01_rows_change")["R"].values():
+        assert_run(by_formula(X, y, missing="drop", **parameters_of(run)), run)
+    with pytest.raises(ValueError, match="missing"):
+        by_formula(X, y)
+
+
+@pytest.mark.parametrize("name", ["p_forward", "full"])
+def test_w01_zero_weights_by_formula(name):
+    run = r_run("w01_weights_zero", name)
+    table = pd.read_csv(CASES / "w01_weights_zero" / "data.csv")
+    X, y = table.drop(columns="y"), table["y"]
+    parameters = {**parameters_of(run), "weight_type": "analytic"}
+    assert_run(by_formula(X, y, sample_weight="w", **parameters), run)

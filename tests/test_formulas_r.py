@@ -122,6 +122,11 @@ def run(formula, data, **parameters):
         return stepwise(formula, data, **parameters)
 
 
+def n_coefficients(result):
+    """Those that are estimated: of the columns that repeat others there is none."""
+    return int(result.tidy()["estimate"].notna().sum())
+
+
 @pytest.mark.parametrize("mode", ["exact", "leading"])
 @pytest.mark.parametrize("name", CASES)
 def test_package_takes_the_steps_of_r(name, mode):
@@ -135,7 +140,7 @@ def test_package_takes_the_steps_of_r(name, mode):
     table = result.candidates
     table = table[table["status"].isin(["chosen", "eligible", "separated"])]
     assert_as_r(case, path, result.trace, table if mode == "exact" else None, result.selected)
-    assert len(result.coefficients) == case["n_coefficients"]
+    assert n_coefficients(result) == case["n_coefficients"]
     if case["family"] != "cox":
         assert_allclose(result.predict(data.dropna().head(10)), case["fitted"], rtol=1e-7)
 
@@ -150,4 +155,4 @@ def test_package_spans_what_r_spans(name):
         )  # fmt: skip
         assert result.trace["n_params"][0] == space["rank"], space
         assert_allclose(result.trace["log_likelihood"][0], space["loglik"], rtol=1e-9, err_msg=space["formula"])
-        assert len(result.coefficients) == space["rank"], space
+        assert n_coefficients(result) == space["rank"], space

@@ -49,17 +49,20 @@ def test_factors_as_groups_of_indicators(path):
     pd.testing.assert_frame_equal(whole.trace_, selector.trace_, rtol=1e-9)
 
 
-def category(X):
+def as_categories(X, factors):
     """Every factor as a category whose first level is the reference."""
     found = {}
-    for name in X.columns[X.dtypes.map(lambda kind: not pd.api.types.is_numeric_dtype(kind) or kind == bool)]:
+    for name in factors:
         levels = sorted(X[name].unique(), key=lambda level: (level != r_cases.REFERENCE_LEVEL.get(name), level))
         found[name] = pd.Categorical(X[name], categories=levels)
     return X.assign(**found)
 
 
-FORMS = {"category": category, "string": lambda X: X.astype(dict.fromkeys(X.columns[X.dtypes == object], "string"))}
-FORMS["polars"] = pl.from_pandas
+def as_strings(X, factors):
+    return X.astype({name: "boolean" if X[name].dtype == bool else "string" for name in factors})
+
+
+FORMS = {"category": as_categories, "string": as_strings, "polars": lambda X, factors: pl.from_pandas(X)}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -68,14 +71,14 @@ def test_factors_of_other_types(name, form):
     case, X, y, weights, parameters = r_cases.load_raw(R / "expected" / f"{name}.json")
     if form == "category":
         parameters.pop("categorical", None)
-    selector = select(FORMS[form](X), y, **parameters)
+    selector = select(FORMS[form](X, case["factors"]), y, **parameters)
     r_cases.assert_outcome(case, weights, r_cases.outcome_in_r(selector.result_, X))
 
 
 @pytest.mark.parametrize("criterion", ["aic", "bic", "pvalue"])
 def test_declared_truth_values_are_coded_as_text_is(criterion):
-    """By itself `smoke` is one column of its own name; declared, its levels are named, and either may be the reference."""
-    case, X, y, weights, parameters = r_cases.load_raw(R / "expected" / f"birthwt-backward-{criterion}.json")
+    """By itself `smoke` is one column of that name; declared, its levels are named, and any may be the reference."""
+    case, X, y, _, parameters = r_cases.load_raw(R / "expected" / f"birthwt-backward-{criterion}.json")
     parameters["categorical"] = parameters["categorical"] | {"smoke": False, "ptd": None, "ht": True}
     selector = select(X, y, **parameters)
     labels = {"smoke[T.True]", "ptd[T.True]", "ht[T.False]"}
