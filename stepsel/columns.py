@@ -187,7 +187,23 @@ def read_column(series: Any, label: Hashable, *, declared: bool = False) -> Colu
         series = pd.Series(values, dtype=object) if levels is None else pd.Series(pd.Categorical(values, levels))
     if declared or isinstance(series.dtype, pd.CategoricalDtype) or _is_text(series):
         return _factor(series, label, declared=declared)
+    _refuse_text_with_more(series, label)
     return _numbers(series, label)
+
+
+def _refuse_text_with_more(series: pd.Series, label: Hashable) -> None:
+    """Name the value that is no text where most are."""
+    if series.dtype != object:
+        return
+    present = series.dropna()
+    text = np.fromiter((isinstance(value, str) for value in present), dtype=bool, count=len(present))
+    if 2 * text.sum() > len(text):
+        place = int(np.argmin(text))
+        row = int(np.flatnonzero(series.notna().to_numpy())[place])
+        raise ValueError(
+            f"column {label!r} holds {present.iloc[place]!r} at row {row} (rows count from 0) among text: turn all its "
+            "values into text if they are categories, or drop it."
+        )
 
 
 def _is_text(series: pd.Series) -> bool:

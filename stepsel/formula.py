@@ -171,7 +171,10 @@ def _scope(
 
 
 def _unique(terms: Sequence["ParsedTerm"]) -> list["ParsedTerm"]:
-    return list({term.degrees: term for term in reversed(terms)}.values())[::-1]
+    found: dict[Any, ParsedTerm] = {}
+    for term in terms:
+        found.setdefault(term.degrees, term)
+    return list(found.values())
 
 
 def _names_in(response: "Variable") -> set[str]:

@@ -22,8 +22,8 @@ def vif(X: Any, *, categorical: Any = None) -> pd.DataFrame:
     ----------
     X : pandas or polars DataFrame, or array_like of shape (n_rows, n_columns)
         Numbers and factors without gaps; text, categories and declared columns are factors.
-    categorical : name or sequence of names, optional
-        Columns of numbers that are factors.
+    categorical : name, sequence of names or mapping, optional
+        Columns of numbers that are factors, as for :class:`StepwiseSelector`.
 
     Returns
     -------
@@ -66,5 +66,5 @@ def vif(X: Any, *, categorical: Any = None) -> pd.DataFrame:
     check_range(design, engine.scale)
     members = np.flatnonzero(~engine.constant)
     gvif, sizes = np.full(len(terms), np.nan), np.zeros(len(terms))
-    gvif[members], sizes[members], indices = engine.collinearity(members)
+    gvif[members], sizes[members], indices = engine.collinearity(members, independent=False)
     return collinearity_table(terms, np.ones(len(terms), dtype=bool), gvif, sizes, indices)

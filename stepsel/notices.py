@@ -194,9 +194,11 @@ def of_collinearity(
     sentences = [
         *repeats,
         *_repeated_levels(engine, path, terms, design),
-        *_correlated_candidates(engine, terms, design, threshold, repeated=bool(repeats)),
-        *_correlated_selection(path.steps[-1].active, terms, threshold, selected, indices),
     ]
+    # Factors coded by all levels stand for the intercept, about which inflation would have to be measured.
+    if engine.data.intercept or design.coding.spare is None:
+        sentences += _correlated_candidates(engine, terms, design, threshold, repeated=bool(repeats))
+        sentences += _correlated_selection(path.steps[-1].active, terms, threshold, selected, indices)
     if not sentences:
         return
     if how == "raise":

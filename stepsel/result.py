@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from numbers import Real
 from typing import Any
 
@@ -159,6 +160,23 @@ class StepwiseResult:
         part = replace(design, X=design.X[:, self._chosen])
         check_unchanged(replace(self._plain, X=part.X, y=part.y), self._moments)
         return part
+
+    @property
+    def entered(self) -> list[int]:
+        """The positions of the terms that entered, in the order in which they did."""
+        steps = self._path.steps
+        entered = [after.active & ~before.active for before, after in pairwise(steps)]
+        return [int(np.flatnonzero(flags)[0]) for flags in entered if flags.any()]
+
+    @property
+    def null_deviance(self) -> float:
+        """The deviance of the intercept alone."""
+        return self._measures.null_deviance
+
+    @property
+    def null_loglik(self) -> float:
+        """The log-likelihood of the intercept alone; NaN for the Gaussian family."""
+        return np.nan if self._measures.null is None else self._measures.null.log_likelihood
 
     @property
     def task(self) -> Task:

@@ -77,8 +77,11 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
     weight_type : {"frequency", "analytic"}
         Whether a weight of 2 stands for two rows (scikit-learn's contract, SAS FREQ: n is the sum of weights) or for
         twice the precision (R ``weights``, SAS WEIGHT: n is the number of rows with positive weight).
-    categorical, hierarchy
-        Reserved for factors and interactions; any but the default raises.
+    categorical : name, sequence of names, or mapping of name -> reference level, optional
+        Columns of numbers that are factors, and the level that the others of a factor are compared with: None for the
+        first. Text, categories and (with their own name as the label) booleans are factors anyway.
+    hierarchy : {"strong", "weak", "none"}
+        When an interaction may enter and its parents leave; for formulas, see :func:`stepwise`.
     event : label, optional
         The class of a binomial response that is the event; by default the second of the two in order.
     ties : {"efron", "breslow"}
@@ -88,6 +91,8 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
 
     Attributes
     ----------
+    design_ : DataFrame
+        The coded columns of the selected terms: numbers as they are, factors as contrasts with their reference level.
     support_ : bool array of shape (n_features_in_,)
         The selected input columns.
     result_ : StepwiseResult
@@ -183,7 +188,8 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : pandas or polars DataFrame, or array_like of shape (n_rows, n_columns)
-            The candidate columns; numbers or booleans. Rows pair with those of y by position.
+            The candidate columns: numbers, booleans, and factors (text, categories, or as ``categorical`` says). Rows
+            pair with those of y by position.
         y : Series, one-column DataFrame, or array_like of shape (n_rows,)
             The response: numbers, two classes or proportions, counts, amounts, or survival times as
             :func:`stepsel.survival_response` makes them.

@@ -195,6 +195,7 @@ def test_missing_levels_are_named(mixed):
         ([f"{i / 7:.2f}" for i in range(150)], "number written as text.*to_numeric.*categorical"),
         (["about 90"] + [f"{i % 40}" for i in range(149)], "'about 90' at row 0 .* among numbers written as text"),
         (["low"] * 75 + [1.5] * 75, "column 'c' holds 'low' at row 0"),
+        (["low"] * 149 + [1.5], "column 'c' holds 1.5 at row 149 .* among text"),
         (pd.date_range("2020-01-01", periods=150), "column 'c' holds dates"),
         ([f"2020-01-{i % 28 + 1:02d}" for i in range(150)], "column 'c' holds dates as text"),
         ([pd.Timestamp("2020-01-01")] * 150, "column 'c' holds dates"),
@@ -351,3 +352,15 @@ def test_row_order_and_index_do_not_matter(mixed):
     shuffled = X.iloc[order].set_axis(range(1000, 1150))
     found = select(shuffled, y.iloc[order].to_numpy())
     pd.testing.assert_frame_equal(found.result_.tidy(), select(X, y).result_.tidy(), rtol=1e-9)
+
+
+def test_vif_of_a_factor_that_repeats_another_is_infinite():
+    table = vif(pd.DataFrame({"c": list("abcd") * 10, "k": list("pqrr") * 10, "x": np.arange(40.0) % 7}))
+    assert np.isinf(table["gvif"]).tolist() == [True, True, False]
+
+
+def test_no_alarm_where_levels_stand_for_the_intercept(mixed, recwarn):
+    X, y = mixed
+    select(X[["age", "region"]], y, fit_intercept=False, start="full")
+    StepwiseSelector(fit_intercept=False, start="full").fit(X[["age", "region"]], y)
+    assert not [item for item in recwarn if issubclass(item.category, CollinearityWarning)]

@@ -184,6 +184,8 @@ def test_scope_as_in_r(data):
     dotted = stepwise("y ~ x + g", data, scope="~ .^2 + h", criterion="bic")
     assert set(dotted.candidates["term"]) == {"x", "g", "h", "x:g"}
     assert stepwise("y ~ 1", data, scope="~ x + h").selected == ["x", "h"]
+    full_scope = stepwise("y ~ h + x", data, scope="~ .^2", keep=["h", "x", "h:x"])
+    assert full_scope.selected == ["h", "x", "h:x"]
     start = stepwise("y ~ x + g", data, scope="~ . + h", start="empty", direction="forward")
     assert start.trace["n_terms"].iloc[0] == 0
 

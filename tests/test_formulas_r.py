@@ -77,7 +77,7 @@ def assert_as_r(case, path, trace, candidates, selected):
     if case["criterion"] == "pvalue":  # a step that removes need not look at additions
         removing = {step for step, row in enumerate(expected.steps, start=1) if row[0] == "remove"}
         idle = removing - {step for step, move, _ in found.index if move == "add"}
-        known = known[[not (step in idle and move == "add") for step, move, _ in known.index]]
+        known = known.drop([row for row in known.index if row[0] in idle and row[1] == "add"])
     assert set(found.index) == set(known.index)
     assert len(found) == len(known)
     found = found.loc[known.index]

@@ -173,15 +173,19 @@ class LinearEngine:
         """Return columns, the intercept swept out, scaled to unit length; or their R factor."""
         return self.problem.columns(columns) / np.sqrt(self.problem.squares[columns])
 
-    def collinearity(self, active: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return generalised variance inflation and columns of each term, and the condition indices of the model."""
+    def collinearity(self, active: IntArray, *, independent: bool = True) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return generalised variance inflation and columns of each term, and the condition indices of the model.
+
+        With ``independent``, columns that repeat those before them are left out, as a model does; without, they and
+        what they repeat have infinite inflation.
+        """
         part = self._correlation_of(active)
         if part is not None:
             vif = collinearity.inflation_of_correlation(part)
             if vif is not None:
                 values = eigvalsh(part, check_finite=False)[::-1]
                 return vif, np.ones(len(active)), np.sqrt(values[0] / values)
-        factor, groups = self._factor(active)
+        factor, groups = self._factor(active, independent=independent)
         gvif, indices = collinearity.diagnose(factor, groups, self._null_space)
         return gvif, np.array([len(group) for group in groups], dtype=float), indices
 
@@ -239,7 +243,7 @@ class LinearEngine:
             inflation, _ = collinearity.inflation(self.unit_columns(columns), self._null_space)
         return inflation
 
-    def _factor(self, active: IntArray) -> tuple[FloatArray, list[IntArray]]:
+    def _factor(self, active: IntArray, *, independent: bool) -> tuple[FloatArray, list[IntArray]]:
         """Return the unit columns of a model and the place of each term's columns among them.
 
         A column of a larger term that is aliased within the model has no coefficient, and no inflation.
@@ -248,7 +252,7 @@ class LinearEngine:
         if not len(columns):
             return np.empty((0, 0)), []
         owner = np.repeat(np.arange(len(active)), self.terms.sizes[active])
-        if not self._all_single:
+        if independent and not self._all_single:
             inside = np.isin(columns, OrthogonalState(self.problem, self.tolerance, columns).basis_columns)
             columns, owner = columns[inside], owner[inside]
         return self.unit_columns(columns), [np.flatnonzero(owner == at) for at in range(len(active))]
