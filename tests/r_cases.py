@@ -1,10 +1,10 @@
 """The selections that R made (reference/r): parameters for a selection, assertions on its outcome."""
 
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+from faces import as_selector
 from helpers import Outcome, R, read_json, survival
 
 ALL = {path.stem: read_json(path) for path in sorted((R / "expected").glob("*.json"))}
@@ -105,7 +105,7 @@ def in_r(label, truth_values):
 def outcome_in_r(result, X):
     """The outcome of a selection among the factors of X with R's names of terms and coefficients."""
     truth_values = [name for name in X if X[name].dtype == bool]
-    outcome = Outcome.of_selector(SimpleNamespace(result_=result, trace_=result.trace, candidates_=result.candidates))
+    outcome = Outcome.of_selector(as_selector(result))
     coefficients = outcome.coefficients.rename(index=lambda label: in_r(label, truth_values))
     candidates = outcome.candidates.assign(term=[in_r(term, ()) for term in outcome.candidates["term"]])
     path = [(action, in_r(term, ())) for action, term in outcome.path]

@@ -5,12 +5,12 @@ import re
 import time
 import tracemalloc
 import warnings
-from types import SimpleNamespace
 
 import mpmath
 import numpy as np
 import pandas as pd
 import pytest
+from faces import by_formula
 from helpers import CASES, eligible, path_of, read_json, select
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -1009,12 +1009,9 @@ def test_f16_yes_no_target(name):
 FACES = ["selector", "formula"]
 
 
-def by_formula(X, y, **parameters):
-    """The selection that `select` makes, by a formula, to be read as a selector is."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StepselWarning)
-        result = stepsel.stepwise("y ~ .", X.assign(y=y), **parameters)
-    return SimpleNamespace(result_=result, trace_=result.trace, candidates_=result.candidates, **parameters)
+def dot(X, y, **parameters):
+    """The selection that `select` makes, by a formula."""
+    return by_formula("y ~ .", X.assign(y=y), **parameters)
 
 
 @pytest.mark.parametrize("face", FACES)
@@ -1025,7 +1022,7 @@ def test_k01_factor_is_one_term(name, face):
         run[part] = {term.replace("region", "region[T.") + "]" * (term[:6] == "region"): value
                      for term, value in run[part].items()}  # fmt: skip
     X, y = load("k01_factor_group")
-    chosen = (select if face == "selector" else by_formula)(X, y, **parameters_of(run))
+    chosen = (select if face == "selector" else dot)(X, y, **parameters_of(run))
     assert_run(chosen, run)
     assert chosen.result_.selected == ["x", "region"]
     collinearity = chosen.result_.collinearity.set_index("term")
@@ -1060,7 +1057,7 @@ def customers():
 @pytest.mark.parametrize("dtype", [object, "string", "category"])
 def test_k03_identifiers_are_no_factor(dtype, face):
     X, y = customers()
-    fit = select if face == "selector" else by_formula
+    fit = select if face == "selector" else dot
     with pytest.raises(ValueError, match=r"'customer' has 200 levels in 200 rows.*identifier") as refusal:
         fit(X.astype({"customer": dtype}), y)
     assert "\n" not in str(refusal.value)
@@ -1070,7 +1067,7 @@ def test_k03_identifiers_are_no_factor(dtype, face):
 @pytest.mark.parametrize("face", FACES)
 def test_k03_identifiers_are_no_factor_by_declaration_or_as_digits(face):
     X, y = customers()
-    fit = select if face == "selector" else by_formula
+    fit = select if face == "selector" else dot
     for column in (X["customer"].str[2:], np.arange(200)):
         with pytest.raises(ValueError, match="'customer' has 200 levels"):
             fit(X.assign(customer=column), y, categorical=["customer"])
@@ -1095,7 +1092,7 @@ def test_numbers_in_text_are_no_levels(case, face):
     table = pd.read_csv(CASES / case / "data.csv", **options)
     X, y = table.drop(columns="y"), pd.Series(np.arange(len(table)) % 7.0)
     with pytest.raises(ValueError, match=message):
-        (select if face == "selector" else by_formula)(X, y)
+        (select if face == "selector" else dot)(X, y)
 
 
 @pytest.mark.parametrize("mode", ["exact", "leading"])
@@ -1138,9 +1135,7 @@ def test_h01_symbols_in_a_formula(name):
     label = dict(zip(X.columns, table.columns.drop("Net Income (%)"), strict=True))
     path, _ = r_path(run)
     for right in (".", " + ".join(f"`{name}`" for name in label.values())):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", StepselWarning)
-            result = stepsel.stepwise(f"`Net Income (%)` ~ {right}", table, **parameters_of(run))
+        result = by_formula(f"`Net Income (%)` ~ {right}", table, **parameters_of(run)).result_
         assert list(result.trace["term"].iloc[1:]) == [label[term] for _, term in path]
         expected = {label.get(term, term): value for term, value in run["coef"].items()}
         tidy = result.tidy().set_index("term")["estimate"]
@@ -1169,9 +1164,9 @@ def test_n05_pontius_by_powers(direction):
 def test_f16_yes_no_target_by_formula(name):
     run = r_run("f16_yes_no_target", name)
     X, y = load("f16_yes_no_target", target="default")
-    assert_run(by_formula(X, y, **parameters_of(run)), run)
+    assert_run(dot(X, y, **parameters_of(run)), run)
     with pytest.raises(ValueError, match=r"'y' holds '(Yes|No)'"):
-        by_formula(X, y)
+        dot(X, y)
 
 
 @pytest.mark.parametrize("coding", CODINGS)
@@ -1180,15 +1175,15 @@ def test_g04_label_codings_by_formula(coding):
     X, y = load("g04_label_codings")
     labels = y.map(dict(enumerate(CODINGS[coding])))
     labels = labels.astype("category") if coding == "category" else labels
-    assert_run(by_formula(X, labels, **parameters_of(run)), run)
+    assert_run(dot(X, labels, **parameters_of(run)), run)
 
 
 def test_m01_missing_rows_by_formula():
     X, y = load("m01_rows_change")
     for run in values("m01_rows_change")["R"].values():
-        assert_run(by_formula(X, y, missing="drop", **parameters_of(run)), run)
+        assert_run(dot(X, y, missing="drop", **parameters_of(run)), run)
     with pytest.raises(ValueError, match="missing"):
-        by_formula(X, y)
+        dot(X, y)
 
 
 @pytest.mark.parametrize("name", ["p_forward", "full"])
@@ -1197,4 +1192,4 @@ def test_w01_zero_weights_by_formula(name):
     table = pd.read_csv(CASES / "w01_weights_zero" / "data.csv")
     X, y = table.drop(columns="y"), table["y"]
     parameters = {**parameters_of(run), "weight_type": "analytic"}
-    assert_run(by_formula(X, y, sample_weight="w", **parameters), run)
+    assert_run(dot(X, y, sample_weight="w", **parameters), run)

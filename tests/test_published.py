@@ -12,103 +12,31 @@ stepsel: -2 logLik = n ln(SSE/n) + n (1 + ln 2 pi), AIC = -2 logLik + 2 p, BIC =
 * SAS LOGISTIC and PHREG AIC and SC, R AIC and BIC of `glm` and `coxph`: as stepsel (Cox: ln of the number of events)
 """
 
-from decimal import Decimal
-
 import mtcars_stepreg
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import PUBLISHED, by_term, path_of, read_json, select, survival
+from faces import by_formula
+from helpers import PUBLISHED, by_term, path_of, select, survival
+from published import (
+    ACTIONS,
+    LOG_2PI,
+    assert_steps_of_r,
+    changes,
+    data,
+    estimates,
+    extract_aic,
+    printed,
+    printed_coefficients,
+    printed_table,
+    reference,
+)
 
-LOG_2PI = np.log(2 * np.pi)
-ACTIONS = {"enter": "add", "remove": "remove"}
 HALD = ["x1", "x2", "x3", "x4"]
-
-
-def reference(name):
-    return read_json(PUBLISHED / f"{name}.json")
-
-
-def data(name, response, candidates=None):
-    table = pd.read_csv(PUBLISHED / "data" / f"{name}.csv")
-    return table[candidates or [c for c in table.columns if c != response]], table[response]
 
 
 def hald(**parameters):
     return select(*data("hald", "y", HALD), **parameters)
-
-
-def printed(found, number, units=0.5):
-    """Equal at the precision of the printed number: half a unit of its last digit."""
-    if number == "<.0001":
-        assert found < 1e-4
-        return
-    unit = 10.0 ** Decimal(str(number)).as_tuple().exponent
-    assert abs(found - number) <= (units + 1e-6) * unit, (found, number)
-
-
-def printed_table(found, numbers, units=0.5):
-    assert set(found) == set(numbers)
-    for term, number in numbers.items():
-        printed(found[term], number, units)
-
-
-def estimates(selector):
-    return selector.result_.tidy().set_index("term")
-
-
-def printed_coefficients(selector, numbers):
-    """{name: [estimate, standard error, ...]}, the intercept under the name "intercept"."""
-    table = estimates(selector).rename(index={"(Intercept)": "intercept"})
-    assert set(table.index) == set(numbers)
-    for term, values in numbers.items():
-        for value, column in zip(values, ["estimate", "std_error", "statistic", "p_value"], strict=False):
-            printed(table.loc[term, column], value)
-
-
-def changes(selector, step, move):
-    """{term: criterion after the move minus criterion before it}."""
-    before = selector.trace_["criterion"].iloc[step - 1]
-    values = by_term(selector.candidates_, step, "criterion", move)
-    return {term: value - before for term, value in values.items()}
-
-
-def extract_aic(selector, values):
-    """R's `extractAIC` scale."""
-    return {term: value - selector.result_.n_obs * (1 + LOG_2PI) for term, value in values.items()}
-
-
-def assert_steps_of_r(selector, verified):
-    """A p-value selection that R computed to full precision: steps, candidates, final model, VIFs."""
-    steps = verified["steps"]
-    assert path_of(selector) == [(ACTIONS[step["action"]], step["variable"]) for step in steps[1:]]
-    columns = {"deviance": "RSS", "r2": "R2", "adj_r2": "adjR2"}
-    columns |= {"aic": "AIC_logLik_nosigma", "bic": "BIC_logLik_nosigma"}
-    for found, step in zip(selector.trace_.itertuples(), steps, strict=True):
-        for column, name in columns.items():
-            np.testing.assert_allclose(getattr(found, column), step[name], rtol=1e-9, atol=1e-12)
-        if step["step"] > 0:
-            np.testing.assert_allclose([found.statistic, found.p_value], [step["F"], step["p"]], rtol=1e-6)
-            assert found.df == step["df"]
-            assert_candidates_of_r(selector, step["step"], found.action, step["candidates"])
-    for term, row in verified["final_coefficients"].items():
-        found = estimates(selector).loc[term, ["estimate", "std_error", "statistic", "p_value"]]
-        np.testing.assert_allclose(
-            list(found), [row["estimate"], row["se"], row["t"], row["p"]], rtol=1e-7, err_msg=term
-        )
-    if selector.direction != "backward":
-        assert_candidates_of_r(selector, len(steps), "add", verified["excluded_candidates"])
-    vif = selector.collinearity_.set_index("term")["vif"]
-    for term, value in dict(verified["vif"] or {}).items():
-        np.testing.assert_allclose(vif[term], value, rtol=1e-9)
-
-
-def assert_candidates_of_r(selector, step, move, expected):
-    for column, name in (("statistic", "F"), ("p_value", "p"), ("df", "df")):
-        found = by_term(selector.candidates_, step, column, move)
-        assert set(found) == set(expected)
-        for term, row in expected.items():
-            np.testing.assert_allclose(found[term], row[name], rtol=1e-6, err_msg=f"{column} of {term}")
 
 
 # Hald's cement data
@@ -469,12 +397,26 @@ def test_mtcars_significance_levels_in_r(direction):
 # Hitters, from An Introduction to Statistical Learning
 
 
-def hitters(**parameters):
+def hitters(face="text", **parameters):
+    """League, Division and NewLeague as text, or as the dummy columns of the book."""
     X, y = data("hitters", "Salary")
-    coded = {"LeagueN": ("League", "N"), "DivisionW": ("Division", "W"), "NewLeagueN": ("NewLeague", "N")}
-    for name, (column, level) in coded.items():
-        X = X.assign(**{name: (X[column] == level).astype(float)}).drop(columns=column)
-    return select(X, y, criterion="pvalue", **parameters)
+    parameters["criterion"] = "pvalue"
+    if face == "formula":
+        return by_formula("Salary ~ .", X.assign(Salary=y), **parameters)
+    if face == "dummies":
+        for name, level in DUMMIES.items():
+            X = X.assign(**{f"{name}{level}": (X[name] == level).astype(float)}).drop(columns=name)
+    return select(X, y, **parameters)
+
+
+DUMMIES = {"League": "N", "Division": "W", "NewLeague": "N"}
+HITTERS = ["text", "formula", "dummies"]
+
+
+def of_dummies(terms, face):
+    """The book names dummy columns; the selection among factors names these."""
+    factors = {} if face == "dummies" else {f"{name}{level}": name for name, level in DUMMIES.items()}
+    return [factors.get(term, term) for term in terms]
 
 
 def models(selector):
@@ -491,30 +433,34 @@ def models(selector):
     return sets
 
 
-def as_sets(published):
-    return [{terms} if isinstance(terms, str) else set(terms) for terms in published]
+def as_sets(published, face):
+    return [set(of_dummies([terms] if isinstance(terms, str) else terms, face)) for terms in published]
 
 
+@pytest.mark.parametrize("face", HITTERS)
 @pytest.mark.parametrize(
     ("direction", "name", "alphas"),
     [("forward", "fwd7", {"alpha_enter": 1.0}), ("backward", "bwd7", {"alpha_remove": 1.0})],
 )
-def test_hitters_seven_terms(direction, name, alphas):
+def test_hitters_seven_terms(direction, name, alphas, face):
     """`coef(regfit, 7)`: seven terms by `max_terms`, whatever their p-values.
 
     `full7` is the exhaustive search, which is no stepwise selection.
     """
     published = reference("hitters_isl_regsubsets")["published"][name]
-    selector = hitters(direction=direction, max_terms=7, **alphas)
+    selector = hitters(face, direction=direction, max_terms=7, **alphas)
     published["intercept"] = published.pop("(Intercept)")
+    if face != "dummies":
+        published["Division[T.W]"] = published.pop("DivisionW")
     printed_coefficients(selector, {term: [value] for term, value in published.items()})
 
 
-def test_hitters_every_size():
+@pytest.mark.parametrize("face", HITTERS)
+def test_hitters_every_size(face):
     """`regsubsets` at every size, by the residual sum of squares: the whole p-value path."""
     verified = reference("hitters_isl_regsubsets")["r_verified"]
-    forward = hitters(direction="forward", alpha_enter=1.0)
-    assert models(forward) == as_sets(verified["forward_sets"])
+    forward = hitters(face, direction="forward", alpha_enter=1.0)
+    assert models(forward) == as_sets(verified["forward_sets"], face)
     trace, n = forward.trace_, 263
     leaps_bic = trace["bic"] - trace["bic"].iloc[0] + np.log(n)
     np.testing.assert_allclose(leaps_bic.iloc[1:], verified["forward_bic"], rtol=1e-9)
@@ -522,8 +468,8 @@ def test_hitters_every_size():
     full_variance = trace["deviance"].iloc[-1] / (n - 20)
     cp = trace["deviance"] / full_variance - n + 2 * trace["n_params"]
     np.testing.assert_allclose(cp.iloc[1:], verified["forward_cp"], rtol=1e-8)
-    backward = hitters(direction="backward", alpha_remove=0.0)
-    assert models(backward)[::-1] == as_sets(verified["backward_sets"])
+    backward = hitters(face, direction="backward", alpha_remove=0.0)
+    assert models(backward)[::-1] == as_sets(verified["backward_sets"], face)
     trace = backward.trace_
     leaps_bic = trace["bic"] - trace["bic"].iloc[-1] + np.log(n)
     np.testing.assert_allclose(leaps_bic.iloc[:-1][::-1], verified["backward_bic"], rtol=1e-9)

@@ -1,6 +1,5 @@
 """Every selection of reference/r (made by oracle.R with R 4.2.2): step for step as R."""
 
-import warnings
 from collections import Counter
 
 import numpy as np
@@ -8,11 +7,9 @@ import pandas as pd
 import polars as pl
 import pytest
 import r_cases
+from faces import by_formula
 from helpers import Outcome, R, select
 from numpy.testing import assert_allclose
-
-from stepsel import stepwise
-from stepsel.exceptions import StepselWarning
 
 # The Gaussian family has one mode only.
 RUNS = [(path, "exact") for path in r_cases.CASES + r_cases.FAMILY_CASES]
@@ -89,17 +86,11 @@ def test_declared_truth_values_are_coded_as_text_is(criterion):
     assert_allclose(selector.trace_["log_likelihood"], [step["loglik"] for step in case["path"]], rtol=1e-9)
 
 
-def run(formula, data, **parameters):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StepselWarning)
-        return stepwise(formula, data, **parameters)
-
-
 @pytest.mark.parametrize("dot", [True, False], ids=["dot", "terms"])
 @pytest.mark.parametrize(("path", "mode"), RUNS, ids=RUN_NAMES)
 def test_same_steps_as_r_by_formula(path, dot, mode):
     case, formula, data, parameters = r_cases.load_formula(path, dot=dot)
-    result = run(formula, data, candidates=mode, **parameters)
+    result = by_formula(formula, data, candidates=mode, **parameters).result_
     weights = data[case["weights"]] if case["weights"] else None
     outcome = r_cases.outcome_in_r(result, data)
     r_cases.assert_outcome(case, weights, outcome, every_candidate=mode == "exact")
@@ -110,7 +101,7 @@ def test_both_faces_predict_alike(path):
     _, X, y, weights, parameters = r_cases.load_raw(path)
     selector = select(X, y, sample_weight=weights, **parameters)
     _, formula, data, parameters = r_cases.load_formula(path, dot=False)
-    result = run(formula, data, **parameters)
+    result = by_formula(formula, data, **parameters).result_
     fitted = np.asarray(selector.result_.model.predict())
     assert_allclose(selector.result_.predict(X), fitted, rtol=1e-9)
     assert_allclose(result.predict(data), fitted, rtol=1e-9)
@@ -125,5 +116,5 @@ def test_rows_with_missing_values_are_dropped_once():
     selector = select(data[case["terms"]], data[case["target"]], missing="drop", **parameters)
     r_cases.assert_outcome(case, None, Outcome.of_selector(selector))
     assert (selector.result_.n_obs, selector.result_.n_dropped) == (111, 42)
-    result = run("Ozone ~ .", data, missing="drop", **parameters)
+    result = by_formula("Ozone ~ .", data, missing="drop", **parameters).result_
     assert (result.n_obs, result.n_dropped) == (111, 42)

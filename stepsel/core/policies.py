@@ -16,9 +16,9 @@ from stepsel.core.fits import Fit, FloatArray, Move, Moves
 from stepsel.core.terms import BoolArray
 
 # Two moves whose statistics agree to this are tied, and input order decides.
-_TIE = 1e-10
+TIE = 1e-10
 # An information criterion has to improve by more than rounding.
-_STRICT = 1e-9
+STRICT = 1e-9
 
 
 class Policy(Protocol):
@@ -53,14 +53,14 @@ class InformationPolicy:
     may_undo: bool = False
 
     def choose(self, here: Fit, moves: Moves) -> int | None:
-        best, best_gain = None, _STRICT
+        best, best_gain = None, STRICT
         for adding in (False, True):
             at = self._best(here, moves, adding=adding)
             if at is None:
                 continue
             gain = self._gain(here, moves.one(at))
             # Removals come first: an addition has to be better by more than a tie.
-            if gain > best_gain + (_TIE * max(1.0, abs(best_gain)) if best is not None else 0.0):
+            if gain > best_gain + (TIE * max(1.0, abs(best_gain)) if best is not None else 0.0):
                 best, best_gain = at, gain
         return best
 
@@ -151,7 +151,7 @@ def _only_eligible(score: FloatArray, moves: Moves) -> FloatArray:
 
 def _nearly_best(score: FloatArray) -> BoolArray:
     best = score.max()
-    return score >= best - _TIE * max(1.0, abs(best)) if np.isfinite(best) else score == best
+    return score >= best - TIE * max(1.0, abs(best)) if np.isfinite(best) else score == best
 
 
 def _first_best(score: FloatArray) -> int | None:
@@ -163,4 +163,4 @@ def _first_best(score: FloatArray) -> int | None:
         return None
     if best == np.inf:
         return int(score.argmax())
-    return int((score >= best - _TIE * abs(best)).argmax())
+    return int((score >= best - TIE * abs(best)).argmax())

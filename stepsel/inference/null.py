@@ -1,5 +1,6 @@
 """A permutation test of the whole selection: how good the best model would look on noise."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +10,9 @@ import pandas as pd
 from stepsel.core.fits import FloatArray
 from stepsel.core.refit import least_squares
 from stepsel.core.terms import IntArray
+from stepsel.inference.outcome import Outcome
 from stepsel.inference.rerun import many, run, seeds, selected, task_of, whole_number
+from stepsel.inference.together import permuted_together
 from stepsel.summary import Summary
 from stepsel.task import Task
 
@@ -207,5 +210,16 @@ def _permuted(task: Task, how: tuple[np.random.SeedSequence, Any]) -> tuple[floa
         X = np.array(design.X, dtype=float)
         X[:, others] = fitted + residual[order]
         changed = replace(design, X=X)
-    outcome = run(replace(task, design=changed))
+    return _figures(run(replace(task, design=changed)))
+
+
+def _figures(outcome: Outcome) -> tuple[float, float, int]:
     return outcome.deviance, outcome.log_likelihood, int(outcome.active.sum())
+
+
+def _together(task: Task, inputs: Sequence[tuple[np.random.SeedSequence, Any]]) -> list[Any]:
+    n, y = len(task.design.y), task.design.y
+    orders = [np.random.default_rng(seed).permutation(n) for seed, _ in inputs]
+    kept = inputs[0][1]
+    responses = [y[order] if kept is None else kept[1] + kept[2][order] / kept[3] for order in orders]
+    return [None if outcome is None else _figures(outcome) for outcome in permuted_together(task, np.array(responses))]

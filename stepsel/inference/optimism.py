@@ -1,5 +1,6 @@
 """Optimism: how much better a selected model looks on its own data than on new data."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,8 +9,11 @@ import pandas as pd
 
 from stepsel.core.cox import Cox
 from stepsel.core.fits import FloatArray
+from stepsel.core.terms import IntArray
 from stepsel.families import family_name, likelihood_of, mean_response
-from stepsel.inference.rerun import Outcome, has_intercept, many, on_rows, run, seeds, task_of, whole_number
+from stepsel.inference.outcome import Outcome
+from stepsel.inference.rerun import has_intercept, many, on_rows, run, seeds, task_of, whole_number
+from stepsel.inference.together import fits_together, resampled_together
 from stepsel.summary import Summary
 from stepsel.task import Task
 
@@ -103,7 +107,9 @@ def optimism(
     count = whole_number(n_resamples, "n_resamples")
     task = task_of(selector, X, y, sample_weight, offset)
     apparent = _performance(task, run(task))
-    found = many(_difference, task, seeds(random_state, count), n_jobs=n_jobs, verbose=verbose, what="resamples")
+    together = _together if fits_together(task) else None
+    inputs = seeds(random_state, count)
+    found = many(_difference, task, inputs, n_jobs=n_jobs, verbose=verbose, what="resamples", together=together)
     differences = [item for item in found if item is not None]
     mean = {name: float(np.mean([difference[name] for difference in differences])) for name in apparent}
     table = pd.DataFrame({"apparent": pd.Series(apparent), "optimism": pd.Series(mean)})
@@ -112,12 +118,26 @@ def optimism(
     return Optimism(table, len(differences), len(found) - len(differences))
 
 
-def _difference(task: Task, seed: np.random.SeedSequence) -> dict[str, float]:
+def _resample(task: Task, seed: np.random.SeedSequence) -> IntArray:
     n = len(task.design.y)
-    part = on_rows(task, np.random.default_rng(seed).integers(0, n, n))
-    outcome = run(part)
+    return np.random.default_rng(seed).integers(0, n, n)
+
+
+def _difference(task: Task, seed: np.random.SeedSequence) -> dict[str, float]:
+    part = on_rows(task, _resample(task, seed))
+    return _between(task, part, run(part))
+
+
+def _between(task: Task, part: Task, outcome: Outcome) -> dict[str, float]:
     there, here = _performance(part, outcome), _performance(task, outcome)
     return {name: there[name] - here[name] for name in here}
+
+
+def _together(task: Task, inputs: Sequence[np.random.SeedSequence]) -> list[Any]:
+    rows = [_resample(task, seed) for seed in inputs]
+    counts = np.array([np.bincount(one, minlength=len(task.design.y)) for one in rows], dtype=float)
+    outcomes = zip(rows, resampled_together(task, counts), strict=True)
+    return [None if outcome is None else _between(task, on_rows(task, one), outcome) for one, outcome in outcomes]
 
 
 def _performance(task: Task, outcome: Outcome) -> dict[str, float]:
@@ -173,12 +193,15 @@ def _unit_deviance(task: Task, mean: FloatArray) -> FloatArray:
     from scipy.special import xlog1py, xlogy
 
     y, name = task.design.y, family_name(task.settings.family)
+    unit: Any
     if name == "gaussian":
-        return (y - mean) ** 2
-    if name == "binomial":
-        return 2 * (xlogy(y, y) - xlogy(y, mean) + xlog1py(1 - y, -y) - xlog1py(1 - y, -mean))
-    if name in ("poisson", "negative_binomial"):
-        return 2 * (xlogy(y, y) - xlogy(y, mean) - (y - mean))
-    if name == "gamma":
-        return 2 * ((y - mean) / mean - np.log(y / mean))
-    return np.array(task.settings.family._resid_dev(y, mean), dtype=float)
+        unit = (y - mean) ** 2
+    elif name == "binomial":
+        unit = 2 * (xlogy(y, y) - xlogy(y, mean) + xlog1py(1 - y, -y) - xlog1py(1 - y, -mean))
+    elif name in ("poisson", "negative_binomial"):
+        unit = 2 * (xlogy(y, y) - xlogy(y, mean) - (y - mean))
+    elif name == "gamma":
+        unit = 2 * ((y - mean) / mean - np.log(y / mean))
+    else:
+        unit = task.settings.family._resid_dev(y, mean)
+    return np.asarray(unit, dtype=np.float64)

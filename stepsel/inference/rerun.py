@@ -15,7 +15,8 @@ from stepsel.core.fits import FloatArray
 from stepsel.core.likelihood_engine import LikelihoodEngine
 from stepsel.core.linear import LinearEngine
 from stepsel.core.refit import least_squares
-from stepsel.core.terms import BoolArray, IntArray
+from stepsel.core.terms import IntArray
+from stepsel.inference.outcome import Outcome
 from stepsel.result import StepwiseResult
 from stepsel.selection import complete, search_again, select
 from stepsel.selector import StepwiseSelector
@@ -24,26 +25,6 @@ from stepsel.task import Task
 # A job on another core is worth its way from this many runs on.
 _CHUNK = 25
 _PROGRESS_EVERY = 5.0
-
-
-class Outcome(NamedTuple):
-    """What one run of many selected.
-
-    Attributes
-    ----------
-    active : bool array of shape (n_terms,)
-    columns : int array
-        The independent design columns of the selected model, in input order.
-    params : float array
-        Its coefficients, the intercept first where there is one.
-    log_likelihood, deviance : float
-    """
-
-    active: BoolArray
-    columns: IntArray
-    params: FloatArray
-    log_likelihood: float
-    deviance: float
 
 
 def task_of(selector: Any, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Task:
@@ -194,6 +175,7 @@ def many(
     n_jobs: int | None,
     verbose: int = 0,
     what: str = "runs",
+    together: Callable[[Task, Sequence[Any]], list[Any]] | None = None,
 ) -> list[Any]:
     """Return ``job(task, input)`` for every input, in order; None for those that could not be run.
 
@@ -209,6 +191,8 @@ def many(
         Whether progress is told on standard error.
     what : str
         What the runs are, for messages.
+    together : callable, optional
+        Does many at once, and leaves None where ``job`` has to.
 
     Raises
     ------
@@ -222,9 +206,11 @@ def many(
     chunks = [inputs[at : at + size] for at in range(0, len(inputs), size)]
     parts: Iterator[list[Any]]
     if cores == 1:
-        parts = (_some(job, task, chunk) for chunk in chunks)
+        parts = (_some(job, task, chunk, together) for chunk in chunks)
     else:
-        parts = Parallel(n_jobs=cores, return_as="generator")(delayed(_some)(job, task, chunk) for chunk in chunks)
+        parts = Parallel(n_jobs=cores, return_as="generator")(
+            delayed(_some)(job, task, chunk, together) for chunk in chunks
+        )
     found: list[Any] = []
     told = began = time.monotonic()
     for part in parts:
@@ -243,15 +229,21 @@ class _Failure(NamedTuple):
     reason: str
 
 
-def _some(job: Callable[[Task, Any], Any], task: Task, inputs: Sequence[Any]) -> list[Any]:
-    results = []
+def _some(
+    job: Callable[[Task, Any], Any],
+    task: Task,
+    inputs: Sequence[Any],
+    together: Callable[[Task, Sequence[Any]], list[Any]] | None,
+) -> list[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for one in inputs:
-            try:
-                results.append(job(task, one))
-            except (ValueError, np.linalg.LinAlgError) as error:
-                results.append(_Failure(str(error)))
+        results = [None] * len(inputs) if together is None else together(task, inputs)
+        for at, one in enumerate(inputs):
+            if results[at] is None:
+                try:
+                    results[at] = job(task, one)
+                except (ValueError, np.linalg.LinAlgError) as error:
+                    results[at] = _Failure(str(error))
     return results
 
 

@@ -1,7 +1,7 @@
 """Stability of a selection over resampled rows."""
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -13,8 +13,8 @@ import pandas as pd
 
 from stepsel.core.fits import FloatArray
 from stepsel.core.terms import BoolArray
+from stepsel.inference.outcome import Outcome
 from stepsel.inference.rerun import (
-    Outcome,
     full_model,
     has_intercept,
     many,
@@ -26,6 +26,7 @@ from stepsel.inference.rerun import (
     task_of,
     whole_number,
 )
+from stepsel.inference.together import fits_together, resampled_together
 from stepsel.result import StepwiseResult
 from stepsel.summary import Summary, shown
 from stepsel.task import Task
@@ -251,7 +252,8 @@ def selection_stability(
     task = task_of(selector, X, y, sample_weight, offset)
     inputs = _inputs(task, n_resamples, method, fraction, resamples, random_state)
     chosen, full = selected(task), full_model(task)
-    found = many(_resampled, task, inputs, n_jobs=n_jobs, verbose=verbose, what="resamples")
+    together = _together if fits_together(task) else None
+    found = many(_resampled, task, inputs, n_jobs=n_jobs, verbose=verbose, what="resamples", together=together)
     outcomes: list[Outcome] = [item for item in found if item is not None]
     intercept, n_columns = has_intercept(task), len(task.design.labels)
     owner = np.full(n_columns, -1, dtype=np.intp)
@@ -289,12 +291,22 @@ def _inputs(
     return [(row.astype(np.intp), rows.shape[1], True) for row in rows]
 
 
-def _resampled(task: Task, how: tuple[Any, int, bool]) -> Outcome:
+def _rows(task: Task, how: tuple[Any, int, bool]) -> npt.NDArray[np.intp]:
     rows, drawn, replacement = how
     if isinstance(rows, np.random.SeedSequence):
         generator, n = np.random.default_rng(rows), len(task.design.y)
         rows = generator.integers(0, n, drawn) if replacement else generator.choice(n, drawn, replace=False)
-    return run(on_rows(task, rows))
+    return np.asarray(rows, dtype=np.intp)
+
+
+def _resampled(task: Task, how: tuple[Any, int, bool]) -> Outcome:
+    return run(on_rows(task, _rows(task, how)))
+
+
+def _together(task: Task, inputs: Sequence[tuple[Any, int, bool]]) -> list[Any]:
+    n = len(task.design.y)
+    counts = [np.bincount(_rows(task, how), minlength=n) for how in inputs]
+    return resampled_together(task, np.array(counts, dtype=float))
 
 
 def _estimates(result: StepwiseResult, labels: list[Hashable]) -> pd.DataFrame:
