@@ -421,10 +421,18 @@ class StepwiseResult:
         return (
             f"Selected: {chosen}.\n{self.stop_reason}\n"
             f"{self.n_obs:g} observations{dropped}{events}, {len(self._terms)} candidate terms: "
-            f"{share:.2g} per {unit}.\n"
+            f"{share:.2g} per {unit}{self._largest_inflation()}.\n"
             + ", ".join(f"{name} {figures[name]:.6g}" for name in names if name in figures.index)
-            + ".\nSelection makes p-values, intervals and R2 too optimistic: they do not know of the search."
+            + ".\nSelection makes p-values, intervals and R2 too optimistic: they do not know of the search.\n"
+            "How far to trust it: stepsel.inference.selection_stability(result)"
         )
+
+    def _largest_inflation(self) -> str:
+        table = self.collinearity
+        if not len(table):
+            return ""
+        at = int(table["vif"].to_numpy().argmax())
+        return f"; largest VIF {table['vif'].iloc[at]:.4g} ({shown(table['term'].iloc[at])})"
 
     def summary(self) -> Summary:
         """Return the trace, the final model and its collinearity as text (and as HTML in a notebook)."""

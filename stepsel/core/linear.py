@@ -77,7 +77,7 @@ class LinearEngine:
     def start(self, active: BoolArray) -> BoolArray:
         """Go to the model ``active``; return it without the terms that are aliased with earlier ones.
 
-        Terms that are kept come first, then input order decides.
+        Parents of other terms stay. Terms that are kept come first, then input order decides.
         """
         order = np.flatnonzero(active & ~self.constant)
         order = order[np.argsort(~self.terms.kept[order], kind="stable")]
@@ -307,11 +307,17 @@ class LinearEngine:
         return self._exact(rss) and (not len(moves) or bool(moves.tolerance.min() > self._smallest_tolerance))
 
     def _independent(self, order: IntArray) -> IntArray:
-        """Return the terms that are not wholly aliased with those before them in ``order``."""
+        """Return the terms that are not wholly aliased with those before them in ``order``, or that others need.
+
+        A parent without a column of its own stays, so that it comes to life when what it repeats leaves (R does so).
+        """
         if not len(order):
             return order
         inside = set(OrthogonalState(self.problem, self.tolerance, self.terms.columns_of(order)).basis_columns.tolist())
-        return np.array([term for term in order if not inside.isdisjoint(self.terms.columns(term))], dtype=np.intp)
+        offered, found = np.zeros((2, len(self.terms)), dtype=bool)
+        offered[order] = True
+        found[[term for term in order if not inside.isdisjoint(self.terms.columns(term))]] = True
+        return order[self.terms.with_parents(found, offered)[order]]
 
     def _evaluate(self, additions: IntArray, removals: IntArray) -> Moves:
         state = self._state

@@ -21,7 +21,7 @@ class Engine(Protocol):
     constant: BoolArray
 
     def start(self, active: BoolArray) -> BoolArray:
-        """Go to a model; return it without the terms that are aliased in it."""
+        """Go to a model; return it without the terms that are aliased in it and that no other term needs."""
 
     def fit(self) -> Fit:
         """Return the fit of the current model."""
@@ -115,7 +115,7 @@ def search(
         Complete up to the last model reached, also where a later step failed numerically.
     """
     path = Path()
-    active = _started(engine, terms, start)
+    active = engine.start(start)
     path.left_out = start & ~active & ~engine.constant
     _record(path, Step(engine.fit(), active), on_step)
     visited = {active.tobytes()}
@@ -168,16 +168,6 @@ def search(
         n_terms += 1 if adding else -1
         active = after
         visited.add(key)
-
-
-def _started(engine: Engine, terms: Terms, start: BoolArray) -> BoolArray:
-    """Go to the start model, without what is aliased in it and without terms whose parents are not in it."""
-    while True:
-        active = engine.start(start)
-        closed = terms.closed(active)
-        if closed.sum() == active.sum():
-            return active
-        start = closed
 
 
 def _undoes(steps: list[Step], term: int, adding: bool) -> bool:

@@ -106,13 +106,15 @@ class Terms:
             return np.zeros(len(self), dtype=bool)
         return np.where(active, self.hierarchy.needed(active), self.hierarchy.orphans(active))
 
-    def closed(self, active: BoolArray) -> BoolArray:
-        """Return the model ``active`` without terms whose parents are not in it; kept ones stay."""
+    def with_parents(self, active: BoolArray, offered: BoolArray) -> BoolArray:
+        """Return the model ``active`` with those terms of ``offered`` that terms of it need."""
+        active = active.copy()
         while self.hierarchy is not None:
-            orphans = active & ~self.kept & self.hierarchy.orphans(active)
-            if not orphans.any():
+            child, parent = self.hierarchy.child, self.hierarchy.parent
+            wanted = (active & self.hierarchy.orphans(active))[child] & (offered & ~active)[parent]
+            if not wanted.any():
                 break
-            active = active & ~orphans
+            active[parent[wanted]] = True
         return active
 
     def related_in(self, active: BoolArray) -> BoolArray:
