@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from stepsel.columns import Column, Factor, is_frame, read_column, read_columns, stack
+from stepsel.columns import Column, Factor, read_column, read_columns, stack
 from stepsel.core.fits import FloatArray
 from stepsel.core.terms import BoolArray, IntArray
 from stepsel.naming import find, names_in
+from stepsel.numeric import is_frame
 
 _LISTED = 6
 # More levels than this, and than half the rows, and a column names its rows instead of grouping them.

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from stepsel.columns import response as plain_response
 from stepsel.core.cox import Cox
 from stepsel.core.fits import FloatArray
 from stepsel.core.gamma import Gamma
@@ -14,6 +13,7 @@ from stepsel.core.likelihoods import Binomial, Likelihood, Poisson
 from stepsel.core.linear_data import LinearData
 from stepsel.core.negative_binomial import NegativeBinomial
 from stepsel.design import Design, linear_data
+from stepsel.numeric import response as plain_response
 from stepsel.responses import Response, binomial_response, count_response, positive_response
 from stepsel.settings import Settings
 from stepsel.survival import cox_response

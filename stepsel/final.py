@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from stepsel.coding import Coding
-from stepsel.columns import is_frame
 from stepsel.core.fits import FloatArray
 from stepsel.core.linear_data import LinearData
 from stepsel.core.moments import SufficientStats, accumulate
@@ -17,6 +16,7 @@ from stepsel.core.refit import Coefficients, LeastSquares
 from stepsel.core.terms import IntArray
 from stepsel.design import Design
 from stepsel.families import family_name
+from stepsel.numeric import is_frame
 from stepsel.settings import Settings
 
 # A negative binomial dispersion below this is Poisson.

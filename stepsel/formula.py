@@ -13,12 +13,13 @@ import pandas as pd
 from stepsel import notices
 from stepsel.assembly import Observations, rows_with_levels
 from stepsel.coding import declared_factors
-from stepsel.columns import check_labels, is_frame, sample_weights
+from stepsel.columns import check_labels
 from stepsel.core.terms import BoolArray, IntArray, Terms
 from stepsel.design import Design
 from stepsel.families import family_name, read_response
 from stepsel.labels import as_column
 from stepsel.naming import find, names_in, start_word, starting_terms
+from stepsel.numeric import is_frame, sample_weights
 from stepsel.responses import offset_vector
 from stepsel.result import StepwiseResult
 from stepsel.selection import select

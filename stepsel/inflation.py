@@ -8,10 +8,11 @@ import pandas as pd
 from stepsel.assembly import plain_design
 from stepsel.checks import check_finite, check_range
 from stepsel.coding import declared_factors
-from stepsel.columns import PositionLabels, is_frame, read_columns, unmasked
+from stepsel.columns import PositionLabels, read_columns
 from stepsel.core.linear import LinearEngine
 from stepsel.design import linear_data
 from stepsel.naming import build_terms, of_design
+from stepsel.numeric import is_frame, unmasked
 from stepsel.trace import collinearity_table
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from stepsel.columns import is_frame
 from stepsel.core.fits import FloatArray
+from stepsel.numeric import is_frame
 
 
 def as_column(y: Any, name: Hashable, n_rows: int | None) -> tuple[pd.Series, Hashable]:

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from stepsel.columns import response, sample_weights
 from stepsel.core.fits import FloatArray
 from stepsel.labels import as_column, coded, find_label, in_order, listed, numeric_labels, refuse
+from stepsel.numeric import response, sample_weights
 
 
 @dataclass(frozen=True)

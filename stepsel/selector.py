@@ -15,10 +15,11 @@ from stepsel import notices
 from stepsel.assembly import Observations, column_design
 from stepsel.checks import check_whole_numbers
 from stepsel.coding import ColumnCoding, declared_factors
-from stepsel.columns import PositionLabels, check_labels, is_frame, read_columns, sample_weights, unmasked
+from stepsel.columns import PositionLabels, check_labels, read_columns
 from stepsel.core.terms import BoolArray, Terms
 from stepsel.families import read_response
 from stepsel.naming import build_terms, find_terms, of_design, start_word, starting_terms
+from stepsel.numeric import is_frame, sample_weights, unmasked
 from stepsel.responses import offset_vector
 from stepsel.result import StepwiseResult
 from stepsel.selection import select

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from stepsel.columns import is_frame, response
 from stepsel.core.fits import FloatArray
 from stepsel.exceptions import EventCodingWarning
 from stepsel.labels import as_column, coded, find_label, in_order, listed, refuse
+from stepsel.numeric import is_frame, response
 from stepsel.responses import Response
 
 _BUILD = "build y with stepsel.survival_response(event, time)"

@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from stepsel.coding import Block
-from stepsel.columns import Column, is_frame, stack
+from stepsel.columns import Column, stack
 from stepsel.core.fits import FloatArray
 from stepsel.core.terms import BoolArray, IntArray
 from stepsel.model_terms.parsing import ParsedTerm
 from stepsel.model_terms.variables import AnyVariable, Table
+from stepsel.numeric import is_frame
 
 
 @dataclass(frozen=True)
