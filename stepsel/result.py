@@ -20,6 +20,7 @@ from stepsel.core.search import Path
 from stepsel.design import Design
 from stepsel.families import family_label, mean_response, plain_data, residual_observations
 from stepsel.final import check_unchanged, family_results, linear_results, predicting
+from stepsel.overview import overview
 from stepsel.responses import offset_vector
 from stepsel.summary import Summary, shown
 from stepsel.task import Task
@@ -378,65 +379,11 @@ class StepwiseResult:
 
     # Text -------------------------------------------------------------------------------------------------------
 
-    def _sections(self) -> list[tuple[str, pd.DataFrame]]:
-        columns = ["step", "action", "term", "df", "statistic", "p_value", "criterion", "n_params", "r2"]
-        if self._measures.criterion is None:
-            columns.remove("criterion")  # it is the p-value
-        steps = self.trace[columns]
-        steps = steps.assign(term=[shown(term) for term in steps["term"]], df=steps["df"].astype(float))
-        sections = [(self._heading(), steps)]
-        coefficients = self.tidy()
-        if len(coefficients):
-            coefficients = coefficients.assign(term=[shown(term) for term in coefficients["term"]])
-            sections.append(
-                ("Final model", coefficients.rename(columns={"p_value": "p_value (not adjusted for selection)"}))
-            )
-        if self.selected:
-            table = self.collinearity
-            if (table["df"] == 1).all():
-                table = table.drop(columns=["df", "gvif"])
-            sections.append(("Collinearity", table.assign(term=[shown(term) for term in table["term"]])))
-        return sections
-
-    def _heading(self) -> str:
-        settings, measures = self._settings, self._measures
-        tests = dict.fromkeys(
-            [measures.test_enter.name] * settings.adds + [measures.test_remove.name] * settings.removes
-        )
-        event = "" if self.event is None else f" (event {self.event!r})"
-        return (
-            f"Stepwise selection of {self._y_name}{event}: {family_label(settings.family)}, {settings.direction}, "
-            f"{settings.criterion}; test: {' and '.join(tests)}"
-        )
-
-    def _facts(self) -> str:
-        nothing = "none (intercept only)" if self._measures.intercept else "none (the model is empty)"
-        chosen = ", ".join(shown(name) for name in self.selected) or nothing
-        dropped = f" ({self.n_dropped} rows with missing values dropped)" if self.n_dropped else ""
-        events = "" if self.n_events is None else f", {self.n_events:g} events"
-        unit, count = ("observation", float(self.n_obs)) if self.n_events is None else ("event", self.n_events)
-        share = len(self._terms) / count if count else np.inf
-        figures = self.glance().iloc[0]
-        names = ("log_likelihood", "aic", "bic", "sigma", "dispersion", "alpha", "auc", "concordance")
-        return (
-            f"Selected: {chosen}.\n{self.stop_reason}\n"
-            f"{self.n_obs:g} observations{dropped}{events}, {len(self._terms)} candidate terms: "
-            f"{share:.2g} per {unit}{self._largest_inflation()}.\n"
-            + ", ".join(f"{name} {figures[name]:.6g}" for name in names if name in figures.index)
-            + ".\nSelection makes p-values, intervals and R2 too optimistic: they do not know of the search.\n"
-            "How far to trust it: stepsel.inference.selection_stability(result)"
-        )
-
-    def _largest_inflation(self) -> str:
-        table = self.collinearity
-        if not len(table):
-            return ""
-        at = int(table["vif"].to_numpy().argmax())
-        return f"; largest VIF {table['vif'].iloc[at]:.4g} ({shown(table['term'].iloc[at])})"
-
     def summary(self) -> Summary:
         """Return the trace, the final model and its collinearity as text (and as HTML in a notebook)."""
-        return Summary(self._sections(), self._facts())
+        event = "" if self.event is None else f" (event {self.event!r})"
+        nothing = "none (intercept only)" if self._measures.intercept else "none (the model is empty)"
+        return overview(self, explained=f"{self._y_name}{event}", nothing=nothing)
 
     def __repr__(self) -> str:
         chosen = ", ".join(shown(name) for name in self.selected[:10]) or "no term"
