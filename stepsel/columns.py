@@ -228,21 +228,29 @@ def _examples(series: pd.Series) -> str:
 
 
 def _refuse_dates_as_text(series: pd.Series, levels: Sequence[Any], label: Hashable) -> None:
-    if levels and all(_DATE.fullmatch(level) for level in levels):
+    if are_dates(levels):
         raise ValueError(
             f"column {label!r} holds dates as text ({first_present(series)!r}): turn it into a number, such as days "
             f"since a fixed day, or give categorical=[{label!r}] if they are levels."
         )
 
 
-def _refuse_numbers_as_text(series: pd.Series, levels: Sequence[Any], label: Hashable) -> None:
-    """Refuse text that is numbers, or numbers with remarks among them; a few whole numbers are codes."""
+def are_numbers(levels: Sequence[str]) -> bool:
+    """Whether text is numbers, or numbers with remarks among them; a few whole numbers are codes."""
     written = [level for level in levels if _NUMBER.fullmatch(level)]
-    if 2 * len(written) <= len(levels):
+    codes = len(levels) <= _FEW_LEVELS and all(level.strip().isdecimal() for level in written)
+    return 2 * len(written) > len(levels) and not codes
+
+
+def are_dates(levels: Sequence[str]) -> bool:
+    """Whether text is dates."""
+    return len(levels) > 0 and all(_DATE.fullmatch(level) for level in levels)
+
+
+def _refuse_numbers_as_text(series: pd.Series, levels: Sequence[Any], label: Hashable) -> None:
+    if not are_numbers(levels):
         return
-    if len(levels) <= _FEW_LEVELS and all(level.strip().isdecimal() for level in written):
-        return
-    odd = next((level for level in levels if level not in written), None)
+    odd = next((level for level in levels if not _NUMBER.fullmatch(level)), None)
     row = int((series.notna() if odd is None else series == odd).to_numpy(dtype=bool, na_value=False).argmax())
     what = "a number written as text" if odd is None else "among numbers written as text"
     raise ValueError(

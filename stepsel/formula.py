@@ -40,6 +40,7 @@ def stepwise(
     scope: Any = None,
     sample_weight: Any = None,
     offset: Any = None,
+    context: Mapping[str, Any] | None = None,
     **parameters: Any,
 ) -> StepwiseResult:
     """Run a stepwise selection among the terms of a formula.
@@ -59,6 +60,8 @@ def stepwise(
         and the start is as the parameter ``start`` says.
     sample_weight, offset : str or array_like of shape (n_rows,), optional
         A column of ``data``, which ``.`` then leaves out, or values; as in :meth:`StepwiseSelector.fit`.
+    context : mapping of names to values, optional
+        What the formula may use besides columns and formulaic's transforms; by default the caller's variables.
     **parameters
         Those of :class:`StepwiseSelector` except ``groups``. ``keep`` and ``start`` name terms as the formula does;
         ``hierarchy`` says when an interaction may enter and its parents leave: "strong" asks for all terms of the scope
@@ -96,11 +99,13 @@ def stepwise(
     """
     from stepsel.model_terms.variables import Table
 
-    caller = sys._getframe(1)
+    if context is None:
+        caller = sys._getframe(1)
+        context = ChainMap(caller.f_locals, caller.f_globals)
     settings = Settings.of(StepwiseSelector(**parameters).get_params(deep=False))
     if settings.groups is not None:
         raise ValueError("groups is given: write the terms of a formula as they are to enter and leave.")
-    table = Table(_frame(data), ChainMap(caller.f_locals, caller.f_globals))
+    table = Table(_frame(data), context)
     used = [name for name in (sample_weight, offset) if isinstance(name, str)]
     parsed, scoped, kept = _scope(formula, scope, table.labels, used)
     settings = replace(settings, fit_intercept=bool(settings.fit_intercept and parsed.intercept))
@@ -142,10 +147,11 @@ def _scope(
     formula: Any, scope: Any, labels: Sequence[str], used: Sequence[str]
 ) -> tuple["Parsed", list["ParsedTerm"], set[Any]]:
     """Return the formula, the terms of the largest model, and the degrees of those that are kept."""
-    from stepsel.model_terms.parsing import parse, quoted
+    from stepsel.model_terms.parsing import parse, quoted, with_quotes
 
     for name in used:
         find(name, {label: at for at, label in enumerate(labels)}, False, "sample_weight or offset")
+    formula = with_quotes(formula, labels)
     head = parse(formula, "0")
     if head.response is None:
         raise ValueError(f"formula {formula!r} has no response: write it as 'y ~ a + b'.")
@@ -161,7 +167,7 @@ def _scope(
         raise ValueError(f"scope is {scope!r}: give one formula, or a dict with the formulas 'lower' and 'upper'.")
     sides = {}
     for side, text in scope.items():
-        sides[side] = parse(text, parsed.right, f"scope[{side!r}]")
+        sides[side] = parse(with_quotes(text, labels), parsed.right, f"scope[{side!r}]")
         if sides[side].intercept != parsed.intercept:
             raise ValueError(
                 f"scope[{side!r}] is {text!r}: give it an intercept if the formula has one, and else none."
@@ -292,7 +298,8 @@ def _terms_named(wanted: Any, terms: list["ParsedTerm"], inputs: Terms, where: s
     from stepsel.model_terms.parsing import parse
 
     place: dict[Hashable, int] = {term.degrees: at for at, term in enumerate(terms)}
-    by_name: dict[Hashable, int] = {name: at for at, name in enumerate(inputs.names)}
+    by_name: dict[Hashable, int] = {str(name).replace("`", ""): at for at, name in enumerate(inputs.names)}
+    by_name |= {name: at for at, name in enumerate(inputs.names)}
     found = np.zeros(len(terms), dtype=bool)
     for name in names_in(wanted):
         if name not in by_name and isinstance(name, str) and name.strip():

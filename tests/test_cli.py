@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ from helpers import CASES, PUBLISHED, TESTS, R, read_json
 from numpy.testing import assert_allclose
 from typer.testing import CliRunner
 
-from stepsel import StepwiseSelector, __version__
+from stepsel import MissingRowsWarning, StepwiseSelector, __version__, stepwise, vif
 from stepsel.cli.app import app
 from stepsel.cli.jobs import run_select
 
@@ -456,11 +457,12 @@ def test_every_parameter_has_its_option_with_its_default(monkeypatch):
         "--direction backward --criterion bic --family binomial --alpha-enter 0.01 --alpha-remove 0.02 --test-enter f "
         "--test-remove wald --start area,age --keep dist --group g=rooms,noise --max-terms 3 --max-steps 9 "
         "--no-intercept --missing drop --refits leading --collinearity ignore --vif-threshold 5 --tolerance 1e-6 "
-        "--weight-type analytic --event 1 --hierarchy none --ties breslow -vv"
+        "--weight-type analytic --event 1 --hierarchy none --ties breslow --categorical noise --reference dist=1 -vv"
     )
     refusal("select", data("f01"), "-t", "y", *options.split())
     untouched = {name for name, value in seen.items() if value == defaults[name]}
-    assert untouched == {"categorical"}
+    assert untouched == set()
+    assert seen["categorical"] == {"noise": None, "dist": "1"}
     assert (seen["start"], seen["keep"]) == (["area", "age"], ["dist"])
     assert seen["groups"] == {"g": ["rooms", "noise"]}
 
@@ -692,3 +694,180 @@ def test_the_library_does_not_load_the_command_line():
     loaded = "any(name in sys.modules for name in ('stepsel.cli', 'stepsel.reading', 'typer'))"
     done = program(code=f"import stepsel, sys; sys.exit({loaded})")
     assert done.returncode == 0
+
+
+# Factors and formulas -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """A file with text, codes, an identifier, dates and remarks among numbers."""
+    r = np.random.default_rng(1)
+    n = 80
+    frame = pd.DataFrame(
+        {
+            "y": 0.0,
+            "x": r.normal(size=n).round(3),
+            "region": r.choice(["nord", "süd", "東"], n),
+            "code": r.choice([1, 2, 3], n),
+            "day": pd.date_range("2020-01-01", periods=n).astype(str),
+            "id": [f"C{i}" for i in range(n)],
+            "remark": r.choice(["1.5", "2", "about 3"], n),
+        }
+    )
+    frame["y"] = (frame["x"] + 2 * (frame["region"] == "süd") + r.normal(size=n)).round(3)
+    path = tmp_path / "mixed.csv"
+    frame.to_csv(path, index=False)
+    return frame, path
+
+
+def test_text_is_refused_with_both_ways_out(mixed):
+    sentence = refusal("select", mixed[1], "-t", "y")
+    assert "4 columns are not numeric" in sentence
+    assert "--drop region,day,id,remark" in sentence
+    assert "--categorical region,day,id" in sentence
+
+
+REST = ["--drop", "id,day,remark"]
+
+
+@pytest.mark.parametrize("form", ["csv", "semicolon", "xlsx", "parquet", "dta"])
+def test_declared_factors_in_every_kind_of_file(mixed, tmp_path, form):
+    frame, path = mixed
+    if form == "semicolon":
+        path = tmp_path / "mixed_semicolon.csv"
+        frame.to_csv(path, index=False, sep=";", decimal=",")
+    elif form == "xlsx":
+        path = tmp_path / "mixed.xlsx"
+        frame.to_excel(path, index=False)
+    elif form == "parquet":
+        path = tmp_path / "mixed.parquet"
+        frame.astype({"region": "category"}).to_parquet(path)
+    elif form == "dta":
+        path = tmp_path / "mixed.dta"
+        frame.astype({"region": "category"}).to_stata(path, write_index=False, version=118)
+    found = selection(path, "-t", "y", *REST, "--categorical", "region,code", "--reference", "region=süd")
+    expected = StepwiseSelector(categorical={"region": "süd", "code": None}).fit(
+        frame[["x", "region", "code"]], frame["y"]
+    )
+    assert found["selected"] == expected.result_.selected == ["x", "region"]
+    assert found["parameters"]["categorical"] == {"region": "süd", "code": None}
+    tidy = expected.result_.tidy()
+    assert [row["term"] for row in found["coefficients"]] == tidy["term"].tolist()
+    assert_allclose([row["estimate"] for row in found["coefficients"]], tidy["estimate"], rtol=1e-9)
+
+
+def test_auto_says_what_it_decided(mixed):
+    path = mixed[1]
+    outcome = run("select", path, "-t", "y", *REST, "--categorical", "auto")
+    assert outcome.exit_code == 0
+    assert "note: Text that was taken as factors (--categorical auto): region (3 levels)." in outcome.stderr
+    assert "region[T.süd]" in outcome.stdout
+    assert "region[T.東]" in outcome.stdout
+    none = run("select", path, "-t", "y", "--drop", "region,id,day,remark", "--categorical", "auto")
+    assert "(--categorical auto): no column." in none.stderr
+    assert "2 columns are not numeric" not in refusal(
+        "select", path, "-t", "y", "--categorical", "auto", "--drop", "id,day"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--categorical", "auto", "--drop", "id,day"], "'remark' is not numeric: .* 'about 3'; correct it"),
+        (["--categorical", "auto", "--drop", "id,remark"], "'day' holds dates .*--drop day"),
+        (["--categorical", "auto", "--drop", "day,remark"], "'id' has 80 levels in 80 rows .*identifier"),
+        (["--categorical", "regoin", *REST], "Column 'regoin' is not in .*did you mean 'region'"),
+        (["--categorical", "y", *REST], "--categorical: 'y' is the target"),
+        (["--categorical", "day", *REST], "--categorical: 'day' is left out with --drop"),
+        (["--reference", "region", *REST], "--reference 'region' is not of the form NAME=LEVEL"),
+        (["--reference", "region=west", *REST], "no level 'west' .* 'nord', 'süd', '東'"),
+        (["--reference", "regon=süd", *REST], "did you mean 'region'"),
+    ],
+)
+def test_factors_that_are_none(mixed, options, message):
+    sentence = refusal("select", mixed[1], "-t", "y", *options)
+    assert re.search(message, sentence), sentence
+
+
+def test_blank_levels_are_missing(mixed, tmp_path):
+    frame, _ = mixed
+    frame.loc[[3, 9], "region"] = None
+    frame.loc[5, "region"] = "unknown"
+    path = tmp_path / "gaps.csv"
+    frame.to_csv(path, index=False)
+    options = ("-t", "y", *REST, "--categorical", "region", "--na", "unknown")
+    assert "3 of 80 rows have missing values (region 3)" in refusal("select", path, *options)
+    found = selection(path, *options, "--missing", "drop")
+    assert (found["n_obs"], found["n_dropped"]) == (77, 3)
+    assert {row["term"] for row in found["coefficients"]} >= {"region[T.süd]", "region[T.東]"}
+    assert not [row for row in found["coefficients"] if "unknown" in row["term"]]
+
+
+def test_vif_of_factors(mixed):
+    frame, path = mixed
+    outcome = run("vif", path, "-t", "y", *REST, "--categorical", "region,code", "--json")
+    table = pd.DataFrame(json.loads(outcome.stdout)["vif"]).set_index("term")
+    expected = vif(frame[["x", "region", "code"]], categorical="code").set_index("term")
+    assert table["df"].tolist() == [1, 2, 2]
+    assert_allclose(table["gvif"], expected["gvif"], rtol=1e-9)
+    assert "--categorical region" in refusal("vif", path, "-t", "y", "--drop", "id,day,remark")
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["y ~ x*C(region) + I(x**2)", "np.exp(y) ~ . - day - id - remark", "y ~ poly(x, 2) + C(code)", "y ~ x*region - 1"],
+)
+def test_formulas(mixed, formula):
+    frame, path = mixed
+    options = ["--categorical", "region"] if "C(region)" not in formula and "poly" not in formula else []
+    found = selection(path, "--formula", formula, *options, "--criterion", "bic")
+    expected = stepwise(formula, frame, criterion="bic", collinearity="ignore")
+    assert found["formula"] == formula
+    assert found["selected"] == expected.selected
+    assert_allclose([row["estimate"] for row in found["coefficients"]], expected.tidy()["estimate"], rtol=1e-9)
+
+
+def test_a_formula_with_roles_keep_and_survival(tmp_path):
+    lung = pd.read_csv(LUNG)
+    found = selection(LUNG, "--formula", "Surv(time, status) ~ age*sex + C(ph.ecog)", "--family", "cox",
+                      "--missing", "drop", "--keep", "age,sex,age:sex")  # fmt: skip
+    with pytest.warns(MissingRowsWarning):
+        expected = stepwise("Surv(time, status) ~ age*sex + C(ph.ecog)", lung, family="cox", missing="drop",
+                            keep=["age", "sex", "age:sex"], collinearity="ignore")  # fmt: skip
+    assert found["selected"] == expected.selected
+    quine = pd.read_csv(QUINE).assign(risk=2.0, w=1)
+    quine.to_csv(tmp_path / "quine.csv", index=False)
+    options = ("--family", "poisson", "--exposure", "risk", "--weights", "w", "--keep", "poly(form1, 1)")
+    counts = selection(tmp_path / "quine.csv", "--formula", "days ~ . - form1 + poly(form1, 1)", *options)
+    assert not {"risk", "w"} & {row["term"] for row in counts["trace"]}
+    assert counts["trace"][0]["n_terms"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-t", "y"], "--target does not go with --formula: write the target on the left"),
+        (["--drop", "x"], "--drop does not go with --formula: write '- NAME'"),
+        (["--group", "g=x,code"], "--group does not go with --formula"),
+        (["--no-intercept"], "--no-intercept does not go with --formula: write '- 1'"),
+        (["--time", "x"], r"--time does not go with --formula: write Surv"),
+    ],
+)
+def test_options_that_do_not_go_with_a_formula(mixed, options, message):
+    assert re.search(message, refusal("select", mixed[1], "--formula", "y ~ x", *options))
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("y ~ x*region", "'region' of the formula holds text: declare it with --categorical 'region'.*C\\(region\\)"),
+        ("y ~ asked + table + np", "there is no column 'asked'"),
+        ("y ~ x +", "cannot be read"),
+        ("~ x", "no response"),
+        ("y ~ q", "there is no column 'q'"),
+    ],
+)
+def test_formulas_that_are_none(mixed, formula, message):
+    sentence = refusal("select", mixed[1], "--formula", formula)
+    assert re.search(message, sentence), sentence

@@ -55,7 +55,10 @@ def compare_trace(trace, steps):
 
 
 def compare_barred(candidates, barred):
+    """A term whose columns never vary is listed as constant, whatever the hierarchy says of it."""
     rows = candidates[candidates["status"] == "hierarchy"]
+    constant = set(candidates["term"][candidates["status"] == "constant"])
+    barred = [row for row in barred if row[2] not in constant]
     assert sorted(zip(rows["step"], rows["move"], rows["term"], strict=True)) == sorted(barred)
     assert (rows["df"] == 0).all()
     assert rows[["statistic", "p_value", "criterion"]].isna().all(axis=None)

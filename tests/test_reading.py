@@ -331,10 +331,11 @@ def test_all_columns_of_text_are_named_in_one_sentence(refusal):
     sentence = refusal(f'{header},"p, q",day\n{first},k,2020-01-01\n{second},k,2020-01-02\n')
     assert "8 columns are not numeric: a (line 2 holds 'x'), b (line 2 holds 'y')," in sentence
     assert "e (line 2 holds 'v'), f, p, q, day; " in sentence
-    assert sentence.endswith("leave them out with --drop a,b,c,d,e,f,day --drop 'p, q'.")
+    assert "leave them out with --drop a,b,c,d,e,f,day --drop 'p, q', or" in sentence
+    assert sentence.endswith("declare factors with --categorical a,b,c,d,e,f,day --categorical 'p, q'.")
     sentence = refusal("a;b;c\n1,234;x;5\n2,500;y;6\n")
     assert (
-        "a (line 2 holds '1,234'), b (line 2 holds 'x'); leave them out with --drop b; a can be read with" in sentence
+        "a (line 2 holds '1,234'), b (line 2 holds 'x'); leave them out with --drop b, or" in sentence
     )
     assert "holds '" + "x" * 37 + "...'" in refusal("a,b\n" + "x" * 50 + ",y\n")
 

@@ -62,6 +62,9 @@ def select(
     verbose: opt.Verbose = 0,
     keep: opt.Keep = [],  # noqa: B006
     drop: opt.Drop = [],  # noqa: B006
+    formula: opt.Formula = None,
+    categorical: opt.Categorical = [],  # noqa: B006
+    reference: opt.Reference = [],  # noqa: B006
     group: opt.Group = [],  # noqa: B006
     weights: opt.Weights = None,
     weight_type: opt.WeightKind = opt.WeightType.frequency,
@@ -92,6 +95,7 @@ def vif(
     file: opt.File,
     target: opt.OptionalTarget = None,
     drop: opt.Drop = [],  # noqa: B006
+    categorical: opt.Categorical = [],  # noqa: B006
     missing: opt.MissingRows = opt.Missing.raise_,
     encoding: opt.Encoding = None,
     sep: opt.Sep = None,

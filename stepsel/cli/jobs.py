@@ -1,9 +1,10 @@
 """What the commands do: read the file, call the library, hand the result to ``output``."""
 
 import contextlib
+import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from stepsel.cli import output
+from stepsel.cli.factors import asked_factors
 from stepsel.cli.names import groups, separator, term_names
 from stepsel.cli.roles import Data, candidates, empty_note, event_notes, refuse_missing, split
 from stepsel.exceptions import CollinearityWarning, PerfectFitWarning
@@ -29,8 +31,11 @@ def run_select(asked: SimpleNamespace) -> None:
     output.check_writable(asked.trace, asked.candidates)
     with _progress("Reading", asked.verbose):
         table = _table(asked)
+    if asked.formula is not None:
+        _run_formula(asked, table)
+        return
     data = split(table, asked)
-    parameters = _parameters(asked, table, data)
+    parameters = _parameters(asked, table, data.taken) | {"event": data.event, "categorical": data.categorical or None}
     with _progress(f"Selecting among {data.frame.shape[1]} columns, {len(data.frame)} rows", asked.verbose):
         result, remarks = _select(parameters, data)
     classes, trials = _classes(data, asked.family)
@@ -40,7 +45,7 @@ def run_select(asked: SimpleNamespace) -> None:
     if asked.candidates is not None:
         result.candidates.to_csv(asked.candidates, index=False)
     if asked.as_json:
-        parameters["groups"] = parameters["groups"] or {}
+        parameters |= {name: parameters[name] or {} for name in ("groups", "categorical")}
         head = {"file": table.path, **data.roles, "parameters": parameters}
         tail = {"notes": notes, "warnings": remarks.sentences}
         output.show_json(head | output.result_content(result) | tail)
@@ -49,6 +54,36 @@ def run_select(asked: SimpleNamespace) -> None:
         result,
         f"{table.path}: {data.explained} explained by {data.frame.shape[1]} candidate columns, "
         f"{_counted(data, asked, trials)} ({asked.family}, {asked.direction}, {asked.criterion})",
+        perfect=PerfectFitWarning in remarks.kinds,
+        vif_limit=asked.vif_threshold if _is_watched(asked, remarks) else None,
+    )
+    output.show_notes(notes + remarks.sentences)
+
+
+def _run_formula(asked: SimpleNamespace, table: Table) -> None:
+    """Run ``stepsel select --formula``."""
+    from stepsel.cli.formula import Asked
+
+    wanted = Asked(table, asked)
+    parameters = _parameters(asked, table, {})
+    with _progress(f"Selecting, {len(wanted.frame)} rows", asked.verbose), _caught() as remarks:
+        result = wanted.select(parameters)
+        _ = result.trace, result.collinearity, result.tidy()  # built on demand, and may warn
+    if asked.trace is not None:
+        result.trace.to_csv(asked.trace, index=False)
+    if asked.candidates is not None:
+        result.candidates.to_csv(asked.candidates, index=False)
+    notes = table.notes + wanted.notes + ([] if result.event is None else [f"The event is {result.event!r}."])
+    if asked.as_json:
+        parameters |= {"categorical": wanted.categorical, "groups": {}}
+        head = {"file": table.path, "formula": asked.formula, "parameters": parameters}
+        tail = {"notes": notes, "warnings": remarks.sentences}
+        output.show_json(head | output.result_content(result) | tail)
+        return
+    output.show_result(
+        result,
+        f"{table.path}: {asked.formula}, {result.n_obs:g} observations ({asked.family}, {asked.direction}, "
+        f"{asked.criterion})",
         perfect=PerfectFitWarning in remarks.kinds,
         vif_limit=asked.vif_threshold if _is_watched(asked, remarks) else None,
     )
@@ -83,11 +118,13 @@ def run_vif(asked: SimpleNamespace) -> None:
         The options of the command by name.
     """
     table = _table(asked)
-    frame, taken = candidates(table, asked.drop, {} if asked.target is None else {"target": asked.target.strip()})
+    factors = asked_factors(asked, table)
+    roles = {} if asked.target is None else {"target": asked.target.strip()}
+    frame, taken, categorical = candidates(table, asked.drop, roles, factors)
     if asked.missing == "raise":
         refuse_missing(table, frame)
     complete = frame.dropna()
-    notes = table.notes + empty_note(taken)
+    notes = table.notes + empty_note(taken) + factors.note(frame)
     if asked.target is None:
         taken_all = listed(frame.columns, 20)
         notes.append(f"Every column was taken: {taken_all}; if one of them is the response, --target leaves it out.")
@@ -96,17 +133,17 @@ def run_vif(asked: SimpleNamespace) -> None:
     from stepsel import vif
 
     with _caught() as remarks:
-        factors = vif(complete)
-    constant = factors["term"][factors["vif"].isna()]
+        inflation = vif(complete, categorical=categorical or None)
+    constant = inflation["term"][inflation["vif"].isna()]
     if len(constant):
         notes.append(f"Constant, without a variance inflation factor: {listed(constant, 20)}.")
-    exact = factors["term"][np.isinf(factors["vif"])]
+    exact = inflation["term"][np.isinf(inflation["vif"])]
     if len(exact):
         notes.append(f"Repeated exactly by other columns, so that the factor is infinite: {listed(exact, 20)}.")
     if asked.as_json:
-        output.show_json({"file": table.path, "vif": factors, "notes": notes, "warnings": remarks.sentences})
+        output.show_json({"file": table.path, "vif": inflation, "notes": notes, "warnings": remarks.sentences})
         return
-    output.show_vif(factors, f"{table.path}: variance inflation factors, {len(complete)} rows")
+    output.show_vif(inflation, f"{table.path}: variance inflation factors, {len(complete)} rows")
     output.show_notes(notes + remarks.sentences)
 
 
@@ -125,13 +162,15 @@ def _table(asked: SimpleNamespace) -> Table:
     )
 
 
-def _parameters(asked: SimpleNamespace, table: Table, data: Data) -> dict[str, Any]:
+def _parameters(asked: SimpleNamespace, table: Table, taken: Mapping[str, str]) -> dict[str, Any]:
     """Translate the options into the parameters of the selector."""
     columns = list(table.frame.columns)
-    grouped = groups(asked.group, columns, data.taken, table.path)
+    grouped = groups(asked.group, columns, taken, table.path)
 
     def terms(option: str, values: list[str]) -> list[str]:
-        return term_names(option, values, columns, grouped, data.taken, table.path)
+        if asked.formula is not None:
+            return [part.strip() for value in values for part in re.split(r",(?![^(]*\))", value) if part.strip()]
+        return term_names(option, values, columns, grouped, taken, table.path)
 
     return {
         "direction": str(asked.direction),
@@ -154,7 +193,7 @@ def _parameters(asked: SimpleNamespace, table: Table, data: Data) -> dict[str, A
         "tolerance": asked.tolerance,
         "weight_type": str(asked.weight_type),
         "hierarchy": str(asked.hierarchy),
-        "event": data.event,
+        "event": asked.event,
         "ties": str(asked.ties),
         "verbose": asked.verbose,
     }

@@ -128,6 +128,27 @@ Status = Annotated[
 OptionalTarget = Annotated[str | None, _option(COLUMNS, "The target, which is left out.", "--target", "-t")]
 Drop = Annotated[list[str], _option(COLUMNS, "Columns not to use: NAME or NAME,NAME; repeatable.", "--drop")]
 Keep = Annotated[list[str], _option(COLUMNS, "Columns or groups always in the model: NAME or NAME,NAME.", "--keep")]
+Formula = Annotated[
+    str | None,
+    _option(
+        COLUMNS,
+        "Terms instead of columns: 'y ~ a*b + C(g) + I(x**2)', '.' for all columns, names with blanks in backticks; "
+        "without --target.",
+        "--formula",
+    ),
+]
+Categorical = Annotated[
+    list[str],
+    _option(
+        COLUMNS,
+        "Columns that are factors: NAME or NAME,NAME; auto: every column of text; repeatable.",
+        "--categorical",
+    ),
+]
+Reference = Annotated[
+    list[str],
+    _option(COLUMNS, "Factor and the level that the others are compared with: NAME=LEVEL; repeatable.", "--reference"),
+]
 Group = Annotated[
     list[str], _option(COLUMNS, "Columns that enter and leave together: name=COL,COL; repeatable.", "--group")
 ]
@@ -179,7 +200,12 @@ CollinearityOption = Annotated[Collinearity, _option(SEARCH, "What to do about c
 VifThreshold = Annotated[float, _option(SEARCH, "Variance inflation factor to warn from.")]
 Tolerance = Annotated[float, _option(SEARCH, "Tolerance under which a column counts as aliased.")]
 HierarchyOption = Annotated[
-    Hierarchy, _option(SEARCH, "strong: an interaction only while its parents are in.", "--hierarchy")
+    Hierarchy,
+    _option(
+        SEARCH,
+        "With --formula. strong: an interaction only while all terms in it are in; weak: one of them; none.",
+        "--hierarchy",
+    ),
 ]
 Event = Annotated[str | None, _option(COLUMNS, "The value of --target (binomial) or --status (cox) that is the event.")]
 Verbose = Annotated[

@@ -1,12 +1,13 @@
 """What the columns of a file are: response, weights, offset, and the candidates that are left."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 
+from stepsel.cli.factors import Factors, asked_factors, levels
 from stepsel.cli.names import column_names
 from stepsel.reading import ReadingError, Table, holds_nothing, known_name, numeric_frame
 
@@ -32,6 +33,8 @@ class Data:
     taken : dict
         Column that is no candidate -> why.
     notes : list of str
+    categorical : dict
+        Column that is a factor -> its reference level, None for the first.
     """
 
     frame: pd.DataFrame
@@ -42,6 +45,7 @@ class Data:
     event: str | None
     taken: dict[str, str]
     notes: list[str]
+    categorical: dict[str, str | None]
 
     @property
     def explained(self) -> str:
@@ -72,12 +76,13 @@ def split(table: Table, asked: SimpleNamespace) -> Data:
     """
     roles = _roles(table, asked)
     used = {role: _used(table, role, name, asked.family) for role, name in roles.items()}
-    frame, taken = candidates(table, asked.drop, roles)
+    factors = asked_factors(asked, table)
+    frame, taken, categorical = candidates(table, asked.drop, roles, factors)
     if asked.missing == "raise":
         refuse_missing(table, pd.concat([frame, *used.values()], axis=1))
-    offset = _offset(table, used, asked)
+    offset = used_offset(table, used, asked)
     y, notes = _cox(used, asked) if asked.family == "cox" else (used["target"], [])
-    notes = empty_note(taken) + notes
+    notes = empty_note(taken) + factors.note(frame) + notes
     weights = used.get("weights")
     rows = pd.Series(True, index=frame.index)
     for column in (weights, offset):
@@ -86,7 +91,8 @@ def split(table: Table, asked: SimpleNamespace) -> Data:
         notes.append(f"{int((~rows).sum())} of {len(rows)} rows without weight or offset were left out.")
         frame, y = frame[rows], y[rows]
         weights, offset = (None if column is None else column[rows] for column in (weights, offset))
-    return Data(frame, y, weights, offset, roles, None if asked.family == "cox" else asked.event, taken, notes)
+    event = None if asked.family == "cox" else asked.event
+    return Data(frame, y, weights, offset, roles, event, taken, notes, categorical)
 
 
 def _roles(table: Table, asked: SimpleNamespace) -> dict[str, str]:
@@ -126,8 +132,21 @@ def _used(table: Table, role: str, name: str, family: str) -> pd.Series:
     return numeric_frame(table, [name], role if role == "target" else f"{role} column")[name]
 
 
-def _offset(table: Table, used: Mapping[str, pd.Series], asked: SimpleNamespace) -> pd.Series | None:
-    """Return the offset, the logarithm of the exposure included."""
+def taken_columns(table: Table, asked: SimpleNamespace, wanted: Iterable[str]) -> dict[str, pd.Series]:
+    """Return option -> column for some of the options that name one of numbers."""
+    found = {}
+    for role in wanted:
+        given = getattr(asked, role)
+        if given is not None:
+            name = known_name(given.strip(), table.frame.columns, table.path, f"{role} column")
+            found[role] = _used(table, role, name, asked.family)
+    if "exposure" in found and asked.family not in COUNTS:
+        raise ReadingError(f"--exposure belongs to counts (--family {' or '.join(COUNTS)}), not to {asked.family}.")
+    return found
+
+
+def used_offset(table: Table, used: Mapping[str, pd.Series], asked: SimpleNamespace) -> pd.Series | None:
+    """Return the offset, the logarithm of the exposure included; ``used`` holds both columns by option."""
     offset = used.get("offset")
     if asked.exposure is None:
         return offset
@@ -181,8 +200,10 @@ def event_notes(column: pd.Series, events: np.ndarray) -> list[str]:
     return [f"The event is {column.name} = {value}: {int((events == 1).sum())} of {len(column)} rows."]
 
 
-def candidates(table: Table, drop: list[str], roles: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Take the columns that may enter; every one has to be numeric, and those without any value are left out.
+def candidates(
+    table: Table, drop: list[str], roles: Mapping[str, str], factors: Factors
+) -> tuple[pd.DataFrame, dict[str, str], dict[str, str | None]]:
+    """Take the columns that may enter: numbers and factors; those without any value are left out.
 
     Parameters
     ----------
@@ -192,17 +213,20 @@ def candidates(table: Table, drop: list[str], roles: Mapping[str, str]) -> tuple
         The values of ``--drop``.
     roles : mapping
         Option to column, for columns with another use.
+    factors : Factors
 
     Returns
     -------
     frame : DataFrame
     taken : dict
         Every other column -> why it is no candidate.
+    categorical : dict
+        Column that is a factor -> its reference level, None for the first.
 
     Raises
     ------
     ReadingError
-        No column is left, or one is not numeric.
+        No column is left, one is neither numeric nor a factor, or what is declared a factor is no candidate.
     """
     columns = list(table.frame.columns)
     dropped = column_names(drop, columns, table.path)
@@ -215,7 +239,12 @@ def candidates(table: Table, drop: list[str], roles: Mapping[str, str]) -> tuple
     names = [name for name in columns if name not in taken]
     if not names:
         raise ReadingError(f"{table.path} has no candidate columns left.")
-    return numeric_frame(table, names), taken
+    for name in factors.declared:
+        if name in taken:
+            raise ReadingError(f"--categorical: {name!r} {taken[name]}.")
+    categorical = factors.among(table, names)
+    numbers = numeric_frame(table, [name for name in names if name not in categorical])
+    return numbers.assign(**levels(table, categorical))[names], taken, categorical
 
 
 def empty_note(taken: Mapping[str, str]) -> list[str]:

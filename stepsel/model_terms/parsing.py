@@ -9,7 +9,7 @@ Nelder (1977), A reformulation of linear models, JRSS A 140 (marginality, of pow
 import ast
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -128,6 +128,16 @@ def variables_of(text: str) -> set[str]:
     tree = _expression(re.sub(r"`[^`]+`", "_", text))
     plain = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} if tree is not None else set()
     return plain | set(marked)
+
+
+def with_quotes(text: Any, labels: Iterable[str]) -> Any:
+    """Return a formula in which labels with dots, as R has them, stand in backticks: Python would read attributes."""
+    if not isinstance(text, str):
+        return text
+    for label in labels:
+        if re.fullmatch(r"[A-Za-z_]\w*(\.\w+)+", label):
+            text = re.sub(rf"(?<![\w.`]){re.escape(label)}(?![\w.(`])", f"`{label}`", text)
+    return text
 
 
 def quoted(label: str) -> str:

@@ -56,8 +56,8 @@ class Table:
         value = self.names.get(name)
         if isinstance(value, pd.Series | np.ndarray | list | tuple) and len(value) == self.n_rows:
             return value if isinstance(value, pd.Series) else pd.Series(value)
-        close = difflib.get_close_matches(name, map(str, self.labels), n=3, cutoff=0.4) or self.labels[:5]
-        raise ValueError(f"formula: there is no column {name!r}; did you mean one of {list(map(str, close))}?")
+        close = difflib.get_close_matches(name, map(str, self.labels), n=3, cutoff=0.4) or map(str, self.labels[:5])
+        raise ValueError(f"formula: there is no column {name!r}; near it are {', '.join(map(repr, close))}.")
 
     def frame(self, names: set[str], rows: BoolArray | None = None) -> pd.DataFrame:
         """Return some columns as a pandas DataFrame with rows 0, 1, ..."""

@@ -5,7 +5,27 @@ people write them, ``columns`` settles each column, ``delimited`` joins these fo
 files that carry types, ``tidy`` names the columns, ``table`` is the entrance.
 """
 
+from stepsel.reading.columns import is_text as is_words
 from stepsel.reading.errors import ReadingError, listed
-from stepsel.reading.table import Table, holds_nothing, known_name, numeric_frame, read_table
+from stepsel.reading.table import (
+    Table,
+    drop_option,
+    holds_nothing,
+    known_name,
+    nearly_numeric,
+    numeric_frame,
+    read_table,
+)
 
-__all__ = ["ReadingError", "Table", "holds_nothing", "known_name", "listed", "numeric_frame", "read_table"]
+__all__ = [
+    "ReadingError",
+    "Table",
+    "drop_option",
+    "holds_nothing",
+    "is_words",
+    "known_name",
+    "listed",
+    "nearly_numeric",
+    "numeric_frame",
+    "read_table",
+]

@@ -270,15 +270,18 @@ def _why_not_all_numeric(table: Table, names: list[str], role: str) -> str:
     sentence = f"{table.path}: {len(names)} {role}s are not numeric: {', '.join(found)}; "
     drop = [name for name in names if name not in table.unclear]
     if drop:
-        correct = "correct them, or " if any(_nearly_numeric(table.frame[name]) for name in drop) else ""
-        sentence += f"{correct}leave them out with {drop_option(drop)}; "
+        levels = [name for name in drop if role == "column" and not nearly_numeric(table.frame[name])]
+        correct = "correct them, or " if any(nearly_numeric(table.frame[name]) for name in drop) else ""
+        factors = f", or declare factors with {_option('categorical', levels)}" if levels else ""
+        sentence += f"{correct}leave them out with {drop_option(drop)}{factors}; "
     for reason in dict.fromkeys(table.unclear[name] for name in names if name in table.unclear):
         unclear = [name for name in names if table.unclear.get(name) == reason]
         sentence += f"{', '.join(unclear)} {reason}; "
     return f"{sentence.removesuffix('; ')}."
 
 
-def _nearly_numeric(column: pd.Series) -> bool:
+def nearly_numeric(column: pd.Series) -> bool:
+    """Whether a column of text holds numbers for the most part."""
     return is_text(column) and mostly_numeric(column)
 
 
@@ -305,7 +308,9 @@ def _why_not_numeric(table: Table, name: str, column: pd.Series, role: str) -> s
         where = f"{table.place(row)} holds {str(column.iloc[row])!r}"
         return f"{table.path}: {role} {name!r} {table.unclear[name]} ({where})."
     if not is_text(column):
-        return f"{table.path}: {role} {name!r} holds {column.dtype} values, not numbers; {drop}."
+        levels = isinstance(column.dtype, pd.CategoricalDtype) and role == "column"
+        factor = f", or declare it a factor with {_option('categorical', [name])}" if levels else ""
+        return f"{table.path}: {role} {name!r} holds {column.dtype} values, not numbers; {drop}{factor}."
     found = obstacle(column)
     if found is None:
         odd = odd_one(column)
@@ -313,6 +318,8 @@ def _why_not_numeric(table: Table, name: str, column: pd.Series, role: str) -> s
         return f"{table.path}: {role} {name!r} mixes ways to write numbers{where}; correct it, or {drop}."
     row, value = found
     ways = ["correct it", drop] if mostly_numeric(column) else [drop]
+    if role == "column" and not mostly_numeric(column):
+        ways.append(f"declare it a factor with {_option('categorical', [name])}")
     if value in MISSING_CODES or (len(ways) > 1 and not any(sign.isdigit() for sign in value)):
         ways.insert(-1, f"declare it missing with --na {_quoted(value)}")
     advice = ", ".join(ways[:-1]) + (", or " if ways[1:] else "") + ways[-1]
@@ -320,12 +327,17 @@ def _why_not_numeric(table: Table, name: str, column: pd.Series, role: str) -> s
 
 
 def drop_option(names: Iterable[str]) -> str:
-    """Write the option that leaves columns out, to be copied; a name with a comma needs one of its own."""
+    """Write the option that leaves columns out, to be copied."""
+    return _option("drop", names)
+
+
+def _option(option: str, names: Iterable[str]) -> str:
+    """Write an option that lists columns; a name with a comma needs one of its own."""
     plain: list[str] = []
     own: list[str] = []
     for name in names:
         (own if "," in name else plain).append(name)
-    return " ".join(f"--drop {_quoted(value)}" for value in [",".join(plain), *own] if value)
+    return " ".join(f"--{option} {_quoted(value)}" for value in [",".join(plain), *own] if value)
 
 
 def _drop(name: str, role: str) -> str:
