@@ -32,6 +32,7 @@ KINDS = {
     "no_intercept": ["a*x + b - 1", "x*w + s - 1", "0 + a*b + x", "a + b + s - 1", "x + a:x + 0", "poly(x, 2) + b - 1"],
     "dot": [".", ".**2", ". - w", ". + b:x", ". + I(x ** 2)", ".*b"],
     "empty": ["a*e + x", "(a + e + b)**2", "a*e*s", "e*a + e*x", "a:e + x + b"],
+    "crowded": ["a*e*s", "a*b*e", "a*c*b", "a*c*x", "(a + c + e)**2", "a*e*x"],  # more columns than rows
     "repeats": ["x + poly(x, 2) + b", "coarse + a + x", "a + coarse*b + x", "a/b + x", "b/x + s", "a*s + coarse*s + x"],
     "nested": ["coarse*x + a", "a + coarse + x + coarse:x + b", "b*coarse + a*b + x", "coarse*w + a*w"],
 }  # fmt: skip
@@ -68,7 +69,8 @@ def formula_problem(seed):
         except RankError:
             continue
         largest = oracle.models.fit(oracle.models.terms)
-        if largest.df_resid >= oracle.models.n / 2 and not getattr(largest, "separated", False):
+        room = 2 if kind == "crowded" else oracle.models.n / 2
+        if largest.df_resid >= room and not getattr(largest, "separated", False):
             return drawn, oracle
 
 
@@ -152,9 +154,15 @@ def response(rng, family, eta):
     return {"time": time, "event": event}, "Surv(time, event)", survival(event, time)
 
 
+def size(rng, kind, family):
+    if kind == "crowded":
+        return int(rng.integers(25, 40))
+    return int(rng.integers(40, 120) if family == "gaussian" else rng.integers(120, 200))
+
+
 def draw(rng, kind, family):
     right = str(rng.choice(KINDS[kind]))
-    frame = columns(rng, int(rng.integers(40, 120) if family == "gaussian" else rng.integers(120, 200)))
+    frame = columns(rng, size(rng, kind, family))
     if kind == "dot":
         frame = frame[[str(name) for name in rng.permutation(["b", "x", "w", *rng.choice(["a", "s", "c"], 1)])]]
     if kind == "no_intercept" and family == "cox":

@@ -1,5 +1,6 @@
 """The commands and their options; the work is in ``jobs``."""
 
+from inspect import Parameter, Signature, signature
 from types import SimpleNamespace
 from typing import Annotated
 
@@ -16,6 +17,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+
+_OWN = ("trace", "candidates", "stability")  # what select writes and stability does not
 
 
 def _version(wanted: bool) -> None:
@@ -81,6 +85,9 @@ def select(
     no_header: opt.NoHeader = False,
     trace: opt.Trace = None,
     candidates: opt.Candidates = None,
+    stability: opt.Stability = 0,
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = 1,
     as_json: opt.Json = False,
 ) -> None:
     """Select the columns of FILE that explain --target (cox: --time and --status), step by step."""
@@ -88,6 +95,35 @@ def select(
     from stepsel.cli.jobs import run_select  # here, so that --help and --version load nothing heavy
 
     run_select(asked)
+
+
+def stability(**options: object) -> None:
+    """Run the whole selection on resampled rows of FILE, and count how often each term and model is selected."""
+    from stepsel.cli.jobs import run_stability
+
+    run_stability(SimpleNamespace(**options))
+
+
+_OF_SELECT = {name: how for name, how in signature(select).parameters.items() if name not in _OWN}
+_OF_STABILITY = {
+    "resamples": (opt.Resamples, 1000),
+    "method": (opt.MethodOption, opt.Method.bootstrap),
+    "fraction": (opt.Fraction, 0.5),
+    "table": (opt.TableFile, None),
+}
+# It takes what select takes, and a few options of its own.
+stability.__signature__ = Signature(  # type: ignore[attr-defined]
+    [
+        *_OF_SELECT.values(),
+        *(
+            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in _OF_STABILITY.items()
+        ),
+    ]
+)
+stability.__annotations__ = {name: select.__annotations__[name] for name in _OF_SELECT}
+stability.__annotations__ |= {name: kind for name, (kind, _) in _OF_STABILITY.items()}
+app.command(cls=Command)(stability)
 
 
 @app.command(cls=Command)

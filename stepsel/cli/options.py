@@ -86,6 +86,13 @@ class Family(StrEnum):
     cox = "cox"
 
 
+class Method(StrEnum):
+    """How rows are resampled."""
+
+    bootstrap = "bootstrap"
+    subsample = "subsample"
+
+
 class Hierarchy(StrEnum):
     """When an interaction may enter."""
 
@@ -219,6 +226,18 @@ Verbose = Annotated[
         show_default=False,
     ),
 ]
+
+Stability = Annotated[
+    int, _option(OUTPUT, "Run the whole selection on this many bootstrap samples as well.", "--stability", min=0)
+]
+Resamples = Annotated[int, _option(SEARCH, "How many resamples.", "--resamples", "-n", min=1)]
+MethodOption = Annotated[
+    Method, _option(SEARCH, "bootstrap: as many rows as there are, with replacement; subsample: a share, without.")
+]
+Fraction = Annotated[float, _option(SEARCH, "With subsample: the share of the rows.")]
+Seed = Annotated[int, _option(SEARCH, "Of the resampling: the same seed gives the same result.", min=0)]
+Jobs = Annotated[int, _option(SEARCH, "Processes for the resampling; -1 for one a core.", "--jobs", "-j")]
+TableFile = Annotated[Path | None, _option(OUTPUT, "Write the table of the terms to this CSV file.", "--table")]
 
 Trace = Annotated[Path | None, _option(OUTPUT, "Write the trace, one row a step, to this CSV file.")]
 Candidates = Annotated[

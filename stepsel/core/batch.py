@@ -65,7 +65,8 @@ class BatchCriterion:
         removal = np.where(np.isfinite(here.cost), removal, -np.inf)
         addition = np.where(here.gain >= 0, addition, -np.inf)
         removes = removal > STRICT
-        least = np.where(removes, removal + TIE * np.maximum(1.0, np.abs(removal)), STRICT)
+        best = np.where(removes, removal, 0.0)
+        least = np.where(removes, best + TIE * np.maximum(1.0, best), STRICT)
         adds = addition > least
         return removes & ~adds, adds
 

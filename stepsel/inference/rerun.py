@@ -201,9 +201,10 @@ def many(
     """
     from joblib import Parallel, delayed, effective_n_jobs
 
-    cores = min(effective_n_jobs(n_jobs), max(1, len(inputs) // _CHUNK))
-    size = max(1, min(_CHUNK * 8, -(-len(inputs) // (cores * 4))))
+    # The size of a chunk must not depend on the number of cores: it decides the rounding of matrix products.
+    size = min(max(_CHUNK, len(inputs) // 16), _CHUNK * 8)
     chunks = [inputs[at : at + size] for at in range(0, len(inputs), size)]
+    cores = min(effective_n_jobs(n_jobs), len(chunks))
     parts: Iterator[list[Any]]
     if cores == 1:
         parts = (_some(job, task, chunk, together) for chunk in chunks)

@@ -176,7 +176,7 @@ def _halves(task: Task, seed: np.random.SeedSequence) -> tuple[Task, Task]:
 
 def _second(task: Task, active: BoolArray) -> Task:
     """Return the task of fitting one model: nothing is selected."""
-    settings = replace(task.settings, max_steps=0, max_terms=None)
+    settings = replace(task.settings, direction="backward", max_steps=0, max_terms=None)
     return replace(task, start=active | task.terms.kept, settings=settings)
 
 

@@ -147,12 +147,9 @@ class SelectionStability:
             }
         )
 
-    def summary(self) -> Summary:
-        """Return the tables and what they say as text (and as HTML in a notebook)."""
-        table = self.table.reset_index()
-        table["term"] = [shown(term) for term in table["term"]]
-        models = self.models.head(10).copy()
-        models["terms"] = [", ".join(map(shown, names)) or "(none)" for names in models["terms"]]
+    @property
+    def verdict(self) -> str:
+        """What the tables say, in sentences."""
         final = self.chosen.active
         same = float((self.included == final).all(axis=1).mean())
         unsure = self.inclusion[(self.inclusion > 0.3) & (self.inclusion < 0.7)].sort_values()
@@ -162,13 +159,20 @@ class SelectionStability:
             if len(unsure)
             else "No term is selected between 30 and 70 % of the time."
         )
-        text = (
+        return (
             f"{self.n_resamples} {_NAMES[self.method]} of the rows{failed}; the whole selection was run on each.\n"
             f"The selected model was found again in {100 * same:.1f} % of them, among {len(self.models)} different "
             f"models.\n{shaky}\nrmsd_ratio above 1: selection makes the coefficient less certain than the full model "
             "does; relative_conditional_bias (%): how far the coefficient is off where its term is selected."
         )
-        return Summary([("Stability of the selection", table), ("Most frequent models", models)], text)
+
+    def summary(self) -> Summary:
+        """Return the tables and what they say as text (and as HTML in a notebook)."""
+        table = self.table.reset_index()
+        table["term"] = [shown(term) for term in table["term"]]
+        models = self.models.head(10).copy()
+        models["terms"] = [", ".join(map(shown, names)) or "(none)" for names in models["terms"]]
+        return Summary([("Stability of the selection", table), ("Most frequent models", models)], self.verdict)
 
     def __repr__(self) -> str:
         return f"<SelectionStability: {self.n_resamples} {_NAMES[self.method]}, {len(self.models)} models>"

@@ -12,7 +12,6 @@ from stepsel.reading.table import (
     drop_option,
     holds_nothing,
     known_name,
-    nearly_numeric,
     numeric_frame,
     read_table,
 )
@@ -25,7 +24,6 @@ __all__ = [
     "is_words",
     "known_name",
     "listed",
-    "nearly_numeric",
     "numeric_frame",
     "read_table",
 ]
