@@ -12,7 +12,7 @@ from stepsel.core.refit import least_squares
 from stepsel.core.terms import IntArray
 from stepsel.inference.outcome import Outcome
 from stepsel.inference.rerun import many, run, seeds, selected, task_of, whole_number
-from stepsel.inference.together import permuted_together
+from stepsel.inference.together import fits_together, permuted_together
 from stepsel.summary import Summary
 from stepsel.task import Task
 
@@ -146,9 +146,9 @@ def null_test(
     inputs = seeds(random_state, count)
     best = selected(task)
     n_kept, kept = int(task.terms.kept.sum()), _on_kept(task)
-    found = many(
-        _permuted, task, [(seed, kept) for seed in inputs], n_jobs=n_jobs, verbose=verbose, what="permutations"
-    )
+    jobs = [(seed, kept) for seed in inputs]
+    together = _together if fits_together(task) else None
+    found = many(_permuted, task, jobs, n_jobs=n_jobs, verbose=verbose, what="permutations", together=together)
     outcomes = [(best.final.deviance, best.final.log_likelihood, int(best.active.sum()))]
     outcomes += [item for item in found if item is not None]
     deviance, loglik, size = (np.array(values, dtype=float) for values in zip(*outcomes, strict=True))
