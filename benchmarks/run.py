@@ -96,6 +96,7 @@ def main(arguments=None):
         "machine": machine(),
         "versions": python("benchmarks.environment", seconds=120)[0] | r_versions(),
         "accuracy": python("benchmarks.accuracy", seconds=300)[0],
+        "resampling": python("benchmarks.resampling", seconds=600),
         "runs": {run.name: measure(run, options) for run in runs},
         "load": machine()["load"],
     }

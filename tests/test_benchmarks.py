@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent))
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of the source distribution")
 
-from benchmarks import accuracy, ours, peers, r_peers, report, run
+from benchmarks import accuracy, ours, peers, r_peers, report, resampling, run
 from benchmarks.environment import machine, python, rscript
 from benchmarks.statsmodels_loop import Loop
 from benchmarks.workloads import RUNS, Workload, fits_of_loop, fits_to_size
@@ -226,6 +226,7 @@ def results(**answer):
         "machine": machine(),
         "versions": {"python": "3", "R": None},
         "accuracy": accuracy.table(n_data_sets=1),
+        "resampling": [{"name": name, "ours": 0.5, "loop": 40.0, "same": True} for name in ("linear", "logistic")],
         "runs": every,
         "load": 1.0,
     }
@@ -237,6 +238,8 @@ def test_the_report_says_what_was_missed():
     assert next(line for line in lines if line.startswith("| W1 | 10,000")).endswith("| <= 4 | **missed** |")
     assert next(line for line in lines if line.startswith("| W8 | 5,000")).endswith("| <= 6 | met |")
     assert next(line for line in lines if line.startswith("| W5 exact | log")).endswith("| <= 1.2 s | met |")
+    assert "| linear 250 x 13 | 0.50 | 40 e | 80 | >= 100 | **missed** |" in lines
+    assert "| logistic 1,000 x 15 | 0.50 | 40 e | 80 | >= 15 | met |" in lines
     assert "| Cox | Cox 5,000 x 30, forward, AIC, exact | 0 |  | 4.50 |  |  |  |" in lines
     assert "| W6 LR | logistic 100,000 x 100, both, p-value (LR), leading | 0 | 1.00" in text
     assert "both, p-value (score / Wald), leading" in text
@@ -276,3 +279,10 @@ def test_a_command_that_takes_too_long_is_stopped_and_what_it_said_is_kept():
     code = "import time; print('{\"a\": 1}', flush=True); time.sleep(60)"
     assert answers([sys.executable, "-c", code], seconds=2) == [{"a": 1}]
     assert python("benchmarks.environment", seconds=60)[0]["python"]
+
+
+@pytest.mark.parametrize("family", ["gaussian", "binomial"])
+def test_resampled_selections_are_those_of_the_loop(family):
+    task = resampling.Task("tiny", family, 80, 5, 1)
+    found = resampling.measure(task, n_resamples=4, rounds=1, looped=4)
+    assert found["same"]
