@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from stepsel import MissingRowsWarning, StepwiseSelector, __version__, stepwise, vif
 from stepsel.cli.app import app
 from stepsel.cli.jobs import run_select
+from stepsel.inference import selection_stability
 
 SIZE = ["--group", "size=area,rooms"]
 READABLE = ["f01", "f02", "f04", "f05", "f07", "f08", "f12", "f13", "f14"]
@@ -871,3 +872,61 @@ def test_options_that_do_not_go_with_a_formula(mixed, options, message):
 def test_formulas_that_are_none(mixed, formula, message):
     sentence = refusal("select", mixed[1], "--formula", formula)
     assert re.search(message, sentence), sentence
+
+
+# Stability ------------------------------------------------------------------------------------------------------------
+
+PROSTATE = TESTS.parent / "data" / "prostate.csv"
+
+
+def test_stability_is_that_of_the_library(tmp_path):
+    arguments = ("stability", PROSTATE, "-t", "lpsa", "-c", "bic", "-n", "60", "--seed", "3")
+    outcome = run(*arguments, "--json", "--table", tmp_path / "table.csv")
+    found = json.loads(outcome.stdout, parse_constant=pytest.fail)
+    frame = pd.read_csv(PROSTATE)
+    selector = StepwiseSelector(criterion="bic")
+    expected = selection_stability(selector, frame.drop(columns="lpsa"), frame["lpsa"], n_resamples=60, random_state=3)
+    table = expected.table.reset_index()
+    assert [row["term"] for row in found["table"]] == table["term"].tolist()
+    for column in ("inclusion_frequency", "rmsd_ratio", "q975"):
+        assert_allclose([row[column] for row in found["table"]], table[column], rtol=1e-12)
+    assert found["models"][0]["terms"] == list(expected.models["terms"][0])
+    assert (found["n_resamples"], found["method"], found["seed"]) == (60, "bootstrap", 3)
+    assert_allclose(pd.read_csv(tmp_path / "table.csv")["q975"], table["q975"])
+    two = json.loads(run(*arguments, "--json", "--jobs", "2").stdout)
+    assert two["table"] == found["table"]
+    text = run(*arguments)
+    assert text.exit_code == 0
+    assert "60 bootstrap samples of the rows" in text.stdout
+    assert re.search(r"lcavol +\S+%", text.stdout)
+
+
+def test_stability_beside_a_selection():
+    arguments = ("select", PROSTATE, "-t", "lpsa", "--stability", "20")
+    text = run(*arguments)
+    assert "Final model" in text.stdout
+    assert "Stability of the selection" in text.stdout
+    content = json.loads(run(*arguments, "--json").stdout)
+    assert content["stability"]["n_resamples"] == 20
+    assert "stability" not in selection(PROSTATE, "-t", "lpsa")
+
+
+def test_stability_of_a_formula_and_subsamples(mixed):
+    options = ("--formula", "y ~ x*C(region)", "--method", "subsample", "--fraction", "0.6", "-n", "20", "--json")
+    found = json.loads(run("stability", mixed[1], *options).stdout)
+    assert found["method"] == "subsample"
+    assert "C(region)[T.süd]" in [row["term"] for row in found["table"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-n", "0"], "0 is not in the range"),
+        (["--fraction", "2", "--method", "subsample"], "fraction is 2.0"),
+        (["--method", "jackknife"], "'jackknife' is not one of"),
+        (["--seed", "-1"], "-1 is not in the range"),
+        (["--trace", "x.csv"], "No such option: --trace"),
+    ],
+)
+def test_stability_refuses(options, message):
+    assert message in refusal("stability", PROSTATE, "-t", "lpsa", *options)
