@@ -921,10 +921,10 @@ def test_stability_of_a_formula_and_subsamples(mixed):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-n", "0"], "0 is not in the range"),
+        (["-n", "0"], "Invalid value for '--resamples'"),
         (["--fraction", "2", "--method", "subsample"], "fraction is 2.0"),
         (["--method", "jackknife"], "'jackknife' is not one of"),
-        (["--seed", "-1"], "-1 is not in the range"),
+        (["--seed", "-1"], "Invalid value for '--seed'"),
         (["--trace", "x.csv"], "No such option: --trace"),
     ],
 )
