@@ -245,6 +245,20 @@ def test_together_is_one_by_one(seed):
         assert_allclose([outcome.deviance, outcome.log_likelihood], [alone.deviance, alone.log_likelihood], rtol=1e-8)
 
 
+def test_blocks_of_rows_are_put_together(monkeypatch):
+    from stepsel.inference import together as module
+
+    r = np.random.default_rng(0)
+    X, y = r.normal(size=(70, 4)), r.normal(size=70)
+    task = task_of(StepwiseSelector(), X, y)
+    counts = np.array([np.bincount(chosen, minlength=70) for chosen in resamples(70, 3)], dtype=float)
+    whole = resampled_together(task, counts)
+    monkeypatch.setattr(module, "_LARGEST", 0)
+    monkeypatch.setattr(module, "_BLOCK", 16)
+    for one, other in zip(whole, resampled_together(task, counts), strict=True):
+        assert_allclose(one.params, other.params, rtol=1e-9)
+
+
 def test_what_cross_products_cannot_hold_is_left_to_the_search():
     r = np.random.default_rng(1)
     X = r.normal(size=(60, 3))

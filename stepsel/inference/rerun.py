@@ -24,6 +24,8 @@ from stepsel.task import Task
 
 # A job on another core is worth its way from this many runs on.
 _CHUNK = 25
+# What a chunk holds of every row stays below this many numbers.
+_LARGEST = 2**24
 _PROGRESS_EVERY = 5.0
 
 
@@ -204,7 +206,7 @@ def many(
     if not task.settings.gaussian:  # the same path with fewer refits: bounds rule the others out
         task = replace(task, settings=replace(task.settings, candidates="leading"))
     # The size of a chunk must not depend on the number of cores: it decides the rounding of matrix products.
-    size = min(max(_CHUNK, len(inputs) // 16), _CHUNK * 8)
+    size = min(max(_CHUNK, len(inputs) // 16), _CHUNK * 8, max(1, _LARGEST // len(task.design.y)))
     chunks = [inputs[at : at + size] for at in range(0, len(inputs), size)]
     cores = min(effective_n_jobs(n_jobs), len(chunks))
     parts: Iterator[list[Any]]

@@ -13,6 +13,8 @@ from stepsel.task import Task
 
 # Products of all pairs of columns are held at once up to this many numbers.
 _LARGEST = 2**22
+# Else rows are read in blocks of this many.
+_BLOCK = 2**14
 _CRITERIA = ("aic", "aicc", "bic", "hqic", "pvalue")
 
 
@@ -118,10 +120,11 @@ def _grams(Z: FloatArray, counts: FloatArray) -> FloatArray:
         pairs = counts @ (Z[:, first] * Z[:, second])
         gram[:, first, second] = gram[:, second, first] = pairs
         return gram
-    for at, times in enumerate(counts):
-        used = np.flatnonzero(times)
-        part = Z[used] * np.sqrt(times[used])[:, None]
-        gram[at] = part.T @ part
+    gram[:] = 0.0
+    for begin in range(0, n, _BLOCK):
+        block = Z[begin : begin + _BLOCK]
+        for at, times in enumerate(counts[:, begin : begin + _BLOCK]):
+            gram[at] += block.T @ (block * times[:, None])
     return gram
 
 
