@@ -68,11 +68,7 @@ class FactorCoding:
         """
         present = factor.codes[factor.codes >= 0]
         levels = tuple(factor.levels[code] for code in np.unique(present).tolist())
-        if len(levels) > max(_FEW_LEVELS, len(present) / 2):
-            raise ValueError(
-                f"column {label!r} has {len(levels)} levels in {len(present)} rows ({_listed(levels)}), as an "
-                "identifier has: drop it, or group its levels."
-            )
+        refuse_identifiers(len(levels), len(present), label, f" ({_listed(levels)})")
         if reference is None:
             return cls(label, levels)
         places = [at for at, level in enumerate(levels) if level == reference]
@@ -123,6 +119,21 @@ class FactorCoding:
                 f"from 0), which the selection did not see: its levels are {_listed(self.levels)}."
             )
         return codes
+
+
+def refuse_identifiers(n_levels: int, n_rows: int, label: Hashable, examples: str = "") -> None:
+    """Refuse a factor with nearly one level per row.
+
+    Raises
+    ------
+    ValueError
+        Naming it.
+    """
+    if n_levels > max(_FEW_LEVELS, n_rows / 2):
+        raise ValueError(
+            f"column {label!r} has {n_levels} levels in {n_rows} rows{examples}, as an identifier has: drop it, or "
+            "group its levels."
+        )
 
 
 def _listed(levels: Sequence[Any]) -> str:

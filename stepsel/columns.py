@@ -201,7 +201,7 @@ def _factor(series: pd.Series, label: Hashable, *, declared: bool) -> Factor:
             levels = sorted(_plain(level) for level in found)
         except TypeError:
             raise ValueError(
-                f"column {label!r} mixes values that have no common order ({_examples(series)}): turn them into text, "
+                f"column {label!r} holds values that have no common order ({_examples(series)}): turn them into text, "
                 "or into a pandas categorical."
             ) from None
         place = {level: at for at, level in enumerate(levels)}
@@ -223,7 +223,7 @@ def _plain(level: Any) -> Any:
 
 
 def _examples(series: pd.Series) -> str:
-    found = pd.unique(series.dropna().astype(object))[:2]
+    found = series.dropna().astype(object).iloc[:2]
     return ", ".join(reprlib.repr(_plain(value)) for value in found) + ", ..."
 
 

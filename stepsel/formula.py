@@ -1,6 +1,7 @@
 """stepwise: a selection written as a formula."""
 
 import ast
+import re
 import sys
 from collections import ChainMap
 from collections.abc import Hashable, Mapping, Sequence
@@ -152,6 +153,7 @@ def _scope(
     for name in used:
         find(name, {label: at for at, label in enumerate(labels)}, False, "sample_weight or offset")
     formula = with_quotes(formula, labels)
+    _check_labels(formula, labels)
     head = parse(formula, "0")
     if head.response is None:
         raise ValueError(f"formula {formula!r} has no response: write it as 'y ~ a + b'.")
@@ -174,7 +176,30 @@ def _scope(
             )
     upper = sides["upper"].terms if "upper" in sides else parsed.terms
     lower = sides["lower"].terms if "lower" in sides else ()
+    for inner, outer, side in ((parsed.terms, upper, "upper"), (lower, parsed.terms, "lower")):
+        known = {term.degrees for term in outer}
+        odd = next((term.name for term in inner if term.degrees not in known), None)
+        if odd is not None and side == "upper":
+            raise ValueError(f"scope['upper'] lacks {odd}, which is in the formula: add it to the scope.")
+        if odd is not None:
+            raise ValueError(f"scope['lower'] has {odd}, which is not in the formula: the formula is the start model.")
     return parsed, _unique([*upper, *parsed.terms, *lower]), {term.degrees for term in lower}
+
+
+def _check_labels(formula: str, labels: Sequence[str]) -> None:
+    """Refuse labels that a formula would read as something else, where it could come to that."""
+    from stepsel.model_terms.parsing import without_quotes
+
+    if not isinstance(formula, str):
+        return
+    plain = re.sub(r"\s", "", without_quotes(formula))
+    dotted = re.search(r"(?<![\w)])\.(?![\w(])", plain) is not None
+    for label in labels:
+        number = re.fullmatch(r"\d+(\.\d+)?", label) is not None
+        if (dotted or f"`{label}`" in formula) and (number or "`" in label or not label.strip() or label == "."):
+            raise ValueError(f"column label {label!r} cannot be written in a formula: rename the column.")
+        if "(" in label and re.sub(r"\s", "", label) in plain:
+            raise ValueError(f"formula: {label!r} is an expression and the label of a column: rename the column.")
 
 
 def _unique(terms: Sequence["ParsedTerm"]) -> list["ParsedTerm"]:
@@ -209,16 +234,17 @@ def _response(response: "Variable", table: "Table", settings: Settings) -> Any:
         return pd.DataFrame({survival[0]: times, survival[1]: flags})
     if response.lookup:
         return table.series(response.text)
-    values = evaluated(response.text, table)
-    if np.ndim(values) != 1 or len(values) != table.n_rows:
-        raise ValueError(f"formula: the response {response.text} has not one value for every row.")
-    return pd.Series(np.asarray(values), name=response.text)
+    return evaluated(response.text, table).rename(response.text)
 
 
 def _surv(text: str) -> list[str] | None:
     """Return the expressions of time and event of ``Surv(time, event)``; None for any other response."""
     if not text.startswith("Surv("):
         return None
+    labels = re.findall(r"`([^`]+)`", text)
+    held = [f"_column_{at}_" for at in range(len(labels))]  # names that Python can read in the place of labels
+    for label, name in zip(labels, held, strict=True):
+        text = text.replace(f"`{label}`", name)
     try:
         call = ast.parse(text, mode="eval").body
     except SyntaxError:
@@ -228,7 +254,12 @@ def _surv(text: str) -> list[str] | None:
     given.update((str(keyword.arg), keyword.value) for keyword in call.keywords)
     if set(given) != {"time", "event"} or len(call.args) + len(call.keywords) != 2:
         raise ValueError(f"formula: the response is {text}: write Surv(time, event), without further times.")
-    return [ast.unparse(given[name]) for name in ("time", "event")]
+    parts = []
+    for part in (ast.unparse(given[name]) for name in ("time", "event")):
+        for label, name in zip(labels, held, strict=True):
+            part = label if part == name else part.replace(name, f"`{label}`")
+        parts.append(part)
+    return parts
 
 
 def _vector(values: Any, table: "Table") -> Any:
@@ -303,7 +334,10 @@ def _terms_named(wanted: Any, terms: list["ParsedTerm"], inputs: Terms, where: s
     found = np.zeros(len(terms), dtype=bool)
     for name in names_in(wanted):
         if name not in by_name and isinstance(name, str) and name.strip():
-            for term in parse(name, "0", where).terms:
+            named = parse(name, "0", where).terms
+            if not named:
+                raise ValueError(f"{where}: {name!r} names no term: list the names of terms.")
+            for term in named:
                 found[place[term.degrees] if term.degrees in place else find(name, by_name, False, where)] = True
         else:
             found[find(name, by_name, False, where)] = True

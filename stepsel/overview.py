@@ -59,18 +59,27 @@ def _facts(result: Any, nothing: str) -> str:
     chosen = ", ".join(shown(name) for name in result.selected) or nothing
     dropped = f" ({result.n_dropped} rows with missing values dropped)" if result.n_dropped else ""
     events = "" if result.n_events is None else f", {result.n_events:g} events"
-    unit, count = ("observation", float(result.n_obs)) if result.n_events is None else ("event", result.n_events)
+    unit, count = _rule_of_thumb(result)
     figures = result.glance().iloc[0]
-    candidates = int(figures["n_candidates"])
-    share = candidates / count if count else np.inf
+    candidates, columns = int(figures["n_candidates"]), result.n_candidate_columns
+    share = columns / count if count else np.inf
+    coefficients = f" with {columns} coefficients" if columns != candidates else ""
     return (
         f"Selected: {chosen}.\n{result.stop_reason}\n"
-        f"{result.n_obs:g} observations{dropped}{events}, {candidates} candidate terms: "
+        f"{result.n_obs:g} observations{dropped}{events}, {candidates} candidate terms{coefficients}: "
         f"{share:.2g} per {unit}{_largest_inflation(result.collinearity)}.\n"
         + ", ".join(f"{name} {figures[name]:.6g}" for name in _FIGURES if name in figures.index)
         + ".\nSelection makes p-values, intervals and R2 too optimistic: they do not know of the search.\n"
         "How far to trust it: stepsel.inference.selection_stability(result)"
     )
+
+
+def _rule_of_thumb(result: Any) -> tuple[str, float]:
+    """Return what limits the number of candidates, and how many there are: events, or cases of the rarer class."""
+    if result.n_events is None:
+        return "observation", float(result.n_obs)
+    others = result.n_obs - result.n_events if result.event is not None else np.inf
+    return ("event", result.n_events) if result.n_events <= others else ("non-event", others)
 
 
 def _largest_inflation(table: pd.DataFrame) -> str:

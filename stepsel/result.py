@@ -42,6 +42,8 @@ class StepwiseResult:
         Observations: rows, or the sum of frequency weights.
     n_dropped : int
         Rows that were dropped because of missing values.
+    n_candidate_columns : int
+        Coefficients of all candidate terms.
     event : label or None
         The class of a binomial response that is modelled.
     n_events : float or None
@@ -85,6 +87,7 @@ class StepwiseResult:
         if isinstance(engine, LikelihoodEngine):
             self._estimated, self._extra = engine.coefficients(), engine.final()
         self.active = final.active
+        self.n_candidate_columns = int(terms.sizes.sum())
         self.selected: list[Hashable] = [terms.names[at] for at in np.flatnonzero(final.active).tolist()]
         self.selected_indices = np.sort(terms.columns_of(np.flatnonzero(final.active)))
         self.stop_reason = path.stop_reason

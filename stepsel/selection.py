@@ -195,7 +195,7 @@ def _check_size(engine: LinearEngine, wanted: BoolArray, settings: Settings) -> 
     """Refuse what no model could be fitted to."""
     terms, intercept = engine.terms, int(settings.fit_intercept and engine.data.intercept)
     n = engine.n_obs
-    kept = int(terms.sizes[terms.kept].sum())
+    kept = engine.rank(np.flatnonzero(terms.kept), enough=n - intercept - 2)
     if settings.max_terms is not None and terms.kept.sum() > settings.max_terms:
         raise ValueError(f"keep lists {terms.kept.sum()} terms, more than max_terms={settings.max_terms}.")
     if settings.max_terms is not None and not settings.removes and wanted.sum() > settings.max_terms:
@@ -203,7 +203,8 @@ def _check_size(engine: LinearEngine, wanted: BoolArray, settings: Settings) -> 
             f"start lists {wanted.sum()} terms with the kept ones, more than max_terms={settings.max_terms}, and "
             'direction="forward" cannot remove any.'
         )
-    n_start = int(engine.terms.sizes[wanted].sum())
+    spare = 2 * (settings.criterion == "aicc")
+    n_start = engine.rank(np.flatnonzero(wanted), enough=n - intercept - 1 - spare)
     if settings.family == "cox" and n - intercept - max(kept, n_start) < 1:
         raise ValueError(
             f"{n - intercept:g} events are too few for a start model with {n_start} columns: use "
@@ -266,8 +267,9 @@ def _criterion(engine: LinearEngine, settings: Settings) -> Criterion | None:
 
 
 def _full_mean_square(engine: LinearEngine, settings: Settings) -> float:
-    n, p = engine.n_obs, int(engine.terms.sizes.sum())
-    if n - p - int(settings.fit_intercept) < 1 or engine.data.wide:
+    n, enough = engine.n_obs, engine.n_obs - int(settings.fit_intercept) - 1
+    p = engine.rank(np.arange(len(engine.terms)), enough=enough)
+    if p > enough:
         raise ValueError(
             f"Cp needs the full model, which {n:g} observations cannot fit with {p} columns: use another criterion."
         )

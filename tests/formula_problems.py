@@ -5,6 +5,7 @@ there are no degrees of freedom to agree on: such draws are drawn again.
 """
 
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -58,6 +59,7 @@ class FormulaProblem:
         return pl.from_pandas(self.frame) if self.held == "polars" else self.frame
 
 
+@cache
 def formula_problem(seed):
     """A problem and what the oracle makes of it."""
     rng = np.random.default_rng([seed, 4])
@@ -191,7 +193,7 @@ def draw(rng, kind, family):
 
 def settings(rng, family):
     alpha_enter, alpha_remove = ALPHAS[rng.integers(len(ALPHAS))]
-    gaussian = ("adj_r2",) if family == "gaussian" else ()
+    gaussian = ("adj_r2", "cp") if family == "gaussian" else ()
     return {
         "family": family,
         "direction": str(rng.choice(["forward", "backward", "both"])),

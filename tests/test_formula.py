@@ -1,6 +1,7 @@
 """stepwise(): what a formula may say, scope, hierarchy, prediction, and its errors."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -338,6 +339,123 @@ def test_nothing_is_mutated(data):
     pd.testing.assert_frame_equal(data, before)
 
 
+# Expressions ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "float32"])
+@pytest.mark.parametrize("formula", ["y ~ a*b", "y ~ a + b + I(a**2) + I(a*b)"])
+def test_narrow_numbers_do_not_overflow(dtype, formula):
+    r = np.random.default_rng(0)
+    frame = pd.DataFrame(r.integers(0, 100, (60, 2)), columns=["a", "b"])
+    frame["y"] = frame["a"] * frame["b"] / 100 + r.normal(size=60)
+    expected, narrow = full(formula, frame), frame.astype({"a": dtype, "b": dtype})
+    for data in (narrow, pl.from_pandas(narrow)):
+        result = full(formula, data)
+        assert_allclose(result.coefficients, expected.coefficients, rtol=1e-6)
+        assert_allclose(result.predict(data.head(3)), expected.predict(frame.head(3)), rtol=1e-6)
+
+
+def test_values_of_the_caller_pair_by_row_label(data):
+    data = data.sample(frac=1, random_state=0)
+    frame = data.assign(yw=data["y"] + data["x"] * data["z"])
+    expected = full("yw ~ I(x * z)", frame)
+    outside, reordered = data["z"], data["z"].sort_index()
+    for formula in ("yw ~ I(x * data.z)", "yw ~ I(x * outside)", "yw ~ I(x * reordered)", "I(x * data['z']) ~ x"):
+        result = stepwise(formula, frame, start="full", max_steps=0)
+        if formula.startswith("yw"):
+            assert_allclose(result.model.llf, expected.model.llf, rtol=1e-12)
+        else:
+            assert_allclose(result.model.model.endog, data["x"] * data["z"])
+    assert len(outside) == len(reordered)
+    elsewhere = data["z"].set_axis(range(1000, 1120))
+    with pytest.raises(ValueError, match=r"row labels that are not those of the data|not one value"):
+        stepwise("y ~ I(x * elsewhere)", frame)
+    assert len(elsewhere) == 120
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["y ~ I(x > 2) + z", "y ~ C(x > 2) + z", "y ~ np.where(x > 2, 1, 0) + z", "y ~ scale(x) + z", "y ~ center(x)*z"],
+)
+def test_rows_with_gaps_in_an_expression_are_incomplete(data, formula):
+    data.loc[[3, 8, 9], "x"] = np.nan
+    with pytest.raises(ValueError, match="missing"):
+        stepwise(formula, data)
+    with pytest.warns(MissingRowsWarning, match="3 of 120 rows"):
+        result = stepwise(formula, data, missing="drop", start="full", max_steps=0)
+    expected = stepwise(formula, data.dropna(), start="full", max_steps=0)
+    assert_allclose(result.model.llf, expected.model.llf, rtol=1e-11)
+    assert np.isnan(result.predict(data.iloc[[2, 3]])).tolist() == [False, True]
+
+
+def test_expressions_may_deal_with_gaps_themselves(data):
+    data.loc[[3, 8, 9], "x"] = np.nan
+    result = stepwise("y ~ x.fillna(2.0) + x.isna()", data, start="full", max_steps=0)
+    assert result.n_obs == 120
+
+
+def test_gaps_in_the_response_and_in_survival(data):
+    data = data.assign(status=np.where(data.index % 3 > 0, 2.0, 1.0), time=np.exp(data["x"]))
+    data.loc[[4, 5], "status"] = np.nan
+    with pytest.warns(MissingRowsWarning, match="2 of 120"):
+        result = stepwise("Surv(time, status == 2) ~ z", data, family="cox", missing="drop")
+    expected = stepwise("Surv(time, status == 2) ~ z", data.dropna(), family="cox")
+    assert_allclose(result.trace["log_likelihood"], expected.trace["log_likelihood"], rtol=1e-12)
+    data.loc[[7], "y"] = np.nan
+    with pytest.raises(ValueError, match="missing"):
+        stepwise("I(y > 13) ~ z", data, family="binomial")
+
+
+def test_what_stands_in_quotes_is_no_column(data):
+    data = data.assign(g=data["g"].replace("v", "u.v"), **{"u.v": 1.0 * np.arange(120)})
+    result = stepwise("y ~ I(g == 'u.v') + x", data, start="full", max_steps=0)
+    expected = stepwise("y ~ I(g == 'u.v') + x", data.drop(columns="u.v"), start="full", max_steps=0)
+    assert_allclose(result.model.llf, expected.model.llf)
+    assert "C(g, Treatment('u.v'))[T.u]" in full("y ~ C(g, Treatment('u.v'))", data).coefficients.index
+
+
+def test_the_levels_of_a_polars_enum_keep_their_order(data):
+    levels = ["w", "u", "v"]
+    frame = pl.from_pandas(data).with_columns(pl.col("g").cast(pl.Enum(levels)))
+    expected = full("y ~ C(g, contr.poly)", data.assign(g=pd.Categorical(data["g"], levels)))
+    assert_allclose(full("y ~ C(g, contr.poly)", frame).coefficients, expected.coefficients, rtol=1e-9)
+
+
+def test_survival_of_columns_with_other_names(data):
+    data = data.assign(**{"time to": np.exp(data["x"]), "s.t": data["h"]})
+    result = stepwise("Surv(`time to`, s.t) ~ z + g", data, family="cox")
+    plain = data.rename(columns={"time to": "time", "s.t": "status"})
+    expected = stepwise("Surv(time, status) ~ z + g", plain, family="cox")
+    assert_allclose(result.trace["log_likelihood"], expected.trace["log_likelihood"])
+
+
+def test_labels_that_python_normalises(data):
+    data = data.rename(columns={"z": "µg"})  # the micro sign of keyboards, which Python reads as the Greek letter
+    same_fit(
+        full("y ~ np.log(µg) + x:µg + µg", data),
+        smf.ols("y ~ np.log(z) + x:z + z", data.rename(columns={"µg": "z"})).fit(),
+    )
+
+
+def test_arrays_that_are_no_columns(data):
+    knots = np.array([1.5, 2.5])
+    table = pd.Series({"u": 1.0, "v": 2.0, "w": 5.0})
+    result = stepwise("y ~ bs(x, knots=knots) + g.map(table)", data, start="full", direction="forward")
+    assert "g.map(table)" in result.selected
+    assert np.isfinite(result.predict(data.head(2))).all()
+    assert len(knots) + len(table) == 5
+
+
+def test_functions_that_a_pickle_cannot_carry(data):
+    def local(values):
+        return values**2
+
+    result = stepwise("y ~ local(x)", data, start="full", direction="forward")
+    assert np.isfinite(result.predict(data.head(2))).all()
+    with pytest.raises(ValueError, match="local could not be pickled"):
+        pickle.loads(pickle.dumps(result)).predict(data.head(2))
+
+
 # Errors ---------------------------------------------------------------------------------------------------------------
 
 
@@ -358,6 +476,15 @@ def test_nothing_is_mutated(data):
         ("y ~ I(x^2)", {}, r"write I\(x \*\* 2\)"),
         ("y ~ 2:x", {}, "multiplies by 2"),
         ("y ~ 2*x", {}, "cannot be read"),
+        ("y ~ (x + z)**100", {}, "asks for the power 100"),
+        ("y ~ offset(z)", {}, "an offset is given as offset="),
+        ("y ~ C(z, contr.sum)", {}, r"'C\(z, contr.sum\)' has 120 levels"),
+        ("y ~ np.where(x > 2, 'p', 'n')", {}, r"cannot be evaluated.*C\(...\)"),
+        ("y ~ x", {"keep": "."}, "keep: '.' names no term"),
+        ("y ~ x", {"keep": "- x"}, "keep: '- x' names no term"),
+        ("y ~ x", {"start": "1"}, "start: '1' names no term"),
+        ("y ~ x + z", {"scope": "~ x"}, r"scope\['upper'\] lacks z"),
+        ("y ~ x", {"scope": {"lower": "~ z", "upper": "~ x + z"}}, r"scope\['lower'\] has z"),
         ("y ~ np.logg(x)", {}, r"np.logg\(x\) cannot be evaluated"),
         ("y ~ nothing(x)", {}, r"nothing\(x\) cannot be evaluated"),
         ("y ~ np.log(g)", {}, r"np.log\(g\) cannot be evaluated"),
@@ -389,6 +516,30 @@ def test_errors_are_one_sentence(data, formula, parameters, message):
         stepwise(formula, data, **parameters)
     assert "\n" not in str(error.value)
     assert "\x1b" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("label", "formula", "message"),
+    [
+        ("1", "y ~ .", "label '1' cannot be written"),
+        ("1", "y ~ x + `1`", "label '1' cannot be written"),
+        ("", "y ~ .", "label '' cannot be written"),
+        (".", "y ~ .", "label '.' cannot be written"),
+        ("a`b", "y ~ .", "label 'a`b' cannot be written"),
+        ("np.log(z)", "y ~ . + np.log(z)", "an expression and the label of a column"),
+        ("I(x**2)", "y ~ I(x ** 2) + `I(x**2)`", "an expression and the label of a column"),
+        ("np", "y ~ np.log(z)", "a column 'np', which hides the function"),
+        ("class", "y ~ I(`class`**2)", "'class' is a word of Python"),
+    ],
+)
+def test_labels_that_a_formula_would_misread(data, label, formula, message):
+    with pytest.raises(ValueError, match=re.escape(message)) as error:
+        stepwise(formula, data.assign(**{label: data["z"]}))
+    assert "\n" not in str(error.value)
+
+
+def test_an_intercept_taken_out_in_front(data):
+    same_fit(full("y ~ -1 + x", data), smf.ols("y ~ 0 + x", data).fit())
 
 
 @pytest.mark.parametrize("frame", [np.ones((3, 2)), [1, 2], pd.DataFrame(), pd.DataFrame({1: [1.0], "y": [2.0]})])

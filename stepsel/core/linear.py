@@ -133,6 +133,16 @@ class LinearEngine:
         every.start(np.ones(len(self.terms), dtype=bool))
         return every.fit()
 
+    def rank(self, terms: IntArray, *, enough: float) -> int:
+        """Return how many independent columns terms have.
+
+        Their number is taken for it where it is at most ``enough``, or every term has one column.
+        """
+        columns = self.terms.columns_of(terms)
+        if len(columns) <= enough or self._all_single:
+            return len(columns)
+        return OrthogonalState(self.problem, self.tolerance, columns).rank
+
     def aliasing(self, own: IntArray, columns: IntArray) -> IntArray:
         """Return those of ``columns`` that take part in the linear combination that the columns ``own`` repeat.
 

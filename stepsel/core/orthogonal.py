@@ -275,13 +275,12 @@ def _independent(
     """
     inside = np.asarray(columns, dtype=np.intp)
     while True:
-        if len(inside) > len(problem.y):
-            inside = inside[: len(problem.y)]
-        basis, factor = np.linalg.qr(problem.columns(inside))
-        shares = factor.diagonal() ** 2 / problem.squares[inside]
-        aliased = np.flatnonzero(shares <= alias_limit[inside])
+        head = inside[: len(problem.y)]  # no more can be independent; those behind come up when one is taken out
+        basis, factor = np.linalg.qr(problem.columns(head))
+        shares = factor.diagonal() ** 2 / problem.squares[head]
+        aliased = np.flatnonzero(shares <= alias_limit[head])
         if not len(aliased):
-            return basis, factor, inside
+            return basis, factor, head
         # Behind the first aliased column the factorisation speaks of a basis with a noise direction in it: take
         # that column out and look again.
         inside = np.delete(inside, aliased[0])

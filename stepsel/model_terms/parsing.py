@@ -7,12 +7,13 @@ Nelder (1977), A reformulation of linear models, JRSS A 140 (marginality, of pow
 """
 
 import ast
+import keyword
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ from formulaic.parser.types import Term as FormulaTerm
 
 from stepsel.core.terms import Hierarchy
 
+_QUOTED = re.compile(r"(`[^`]*`|'[^']*'|\"[^\"]*\")")
+_LARGEST_POWER = 10
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]\[?[0-9;]*m?")
 
 
@@ -58,7 +61,7 @@ class ParsedTerm:
         """How often each variable is a factor of the term: ``I(x ** 2)`` is x twice."""
         counts: Counter[str] = Counter()
         for variable in self.variables:
-            base, power = (variable.text, 1) if variable.lookup else power_of(variable.text)
+            base, power = (quoted(variable.text), 1) if variable.lookup else power_of(variable.text)
             counts[base] += power
         return frozenset(counts.items())
 
@@ -113,7 +116,8 @@ def parse(formula: Any, dot: str, what: str = "formula") -> Parsed:
             )
         response = found[0].variables[0]
         _check_powers(response, what)
-    terms = _terms_of(right, formula, what)
+    # A sign in front is about the intercept that is there by itself.
+    terms = _terms_of(f"1 {right}" if right.strip().startswith("-") else right, formula, what)
     intercept = any(not term.variables for term in terms)
     terms = [term for term in terms if term.variables]
     for term in terms:
@@ -134,10 +138,17 @@ def with_quotes(text: Any, labels: Iterable[str]) -> Any:
     """Return a formula in which labels with dots, as R has them, stand in backticks: Python would read attributes."""
     if not isinstance(text, str):
         return text
+    parts = _QUOTED.split(text)  # what stands in quotes or backticks comes second, fourth, ...
     for label in labels:
         if re.fullmatch(r"[A-Za-z_]\w*(\.\w+)+", label):
-            text = re.sub(rf"(?<![\w.`]){re.escape(label)}(?![\w.(`])", f"`{label}`", text)
-    return text
+            pattern = rf"(?<![\w.]){re.escape(label)}(?![\w.(])"
+            parts[::2] = [re.sub(pattern, f"`{label}`", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def without_quotes(text: str) -> str:
+    """Return a formula without what stands in quotes or backticks."""
+    return "".join(_QUOTED.split(text)[::2])
 
 
 def quoted(label: str) -> str:
@@ -146,7 +157,13 @@ def quoted(label: str) -> str:
 
 
 def _sides(formula: str, what: str) -> tuple[str, str]:
-    places = [token.source_start for token in _tokens(formula, what) if str(token) == "~"]
+    tokens = _tokens(formula, what)
+    places = [token.source_start for token in tokens if str(token)[0] == "~" and token.kind.name == "OPERATOR"]
+    for before, after in pairwise(tokens):
+        if str(before) in ("**", "^") and str(after).isdecimal() and int(str(after)) > _LARGEST_POWER:
+            raise ValueError(
+                f"{what} {formula!r} asks for the power {after}: {_LARGEST_POWER} is the largest there is."
+            )
     if len(places) > 1:
         raise ValueError(f"{what} {formula!r} has {len(places)} signs '~': one separates the response from the terms.")
     if not places:
@@ -177,6 +194,9 @@ def _formula(text: str, whole: str, what: str) -> Any:
 
 def _unreadable(formula: str, what: str, error: Exception) -> ValueError:
     reason = _COLOURS.sub("", str(error)).strip().split("\n")[0].rstrip(".")
+    words = [name for name in re.findall(r"`(\w+)`", formula) if keyword.iskeyword(name)]
+    if words:
+        return ValueError(f"{what} {formula!r} cannot be read: {words[0]!r} is a word of Python; rename the column.")
     return ValueError(f"{what} {formula!r} cannot be read ({reason}): write it as 'y ~ a + b + a:b'.")
 
 
@@ -232,7 +252,7 @@ def power_of(text: str) -> tuple[str, int]:
         ):
             return ast.unparse(tree.left), tree.right.value
         return text, 1
-    return found[1].strip("`"), int(found[2])
+    return quoted(found[1].strip("`")), int(found[2])
 
 
 def hierarchy_of(terms: Sequence[ParsedTerm], rule: str) -> Hierarchy | None:

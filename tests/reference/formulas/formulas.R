@@ -279,6 +279,7 @@ case("co2-nested-backward-aic", "co2", uptake ~ Plant + Type + log(conc) + Type:
 case("mtcars-nested-backward-aic", "mtcars", mpg ~ factor(cyl) + size + wt + size:wt, direction = "backward")
 case("mtcars-nested-poisson-both-aic", "mtcars", carb ~ factor(cyl) + size + hp + size:hp, "poisson")
 case("mtcars-nested-both-pvalue", "mtcars", mpg ~ size, criterion = "pvalue", upper = ~ factor(cyl) * hp + size * wt)
+case("mtcars-cells-backward-aic", "mtcars", mpg ~ factor(cyl) * factor(gear) * factor(carb), direction = "backward")
 # no intercept
 case("mtcars-zero-backward-bic", "mtcars", mpg ~ wt * factor(cyl) + hp - 1, direction = "backward", criterion = "bic",
      lower = ~ 0)
@@ -293,7 +294,8 @@ spaces("mtcars-spaces", "mtcars", list(
   mpg ~ factor(cyl):wt:hp + wt, mpg ~ poly(wt, 2):factor(am), mpg ~ wt + poly(wt, 2):factor(am),
   mpg ~ factor(cyl) - 1, mpg ~ wt - 1, mpg ~ factor(cyl) + factor(am) - 1, mpg ~ factor(cyl):wt - 1,
   mpg ~ wt * factor(cyl) - 1, mpg ~ factor(cyl):factor(am) - 1, mpg ~ wt + factor(cyl):factor(am) - 1,
-  mpg ~ poly(wt, 2) - 1, mpg ~ factor(am) + poly(wt, 2) - 1, mpg ~ wt:hp - 1, mpg ~ factor(cyl) + factor(cyl):wt - 1))
+  mpg ~ poly(wt, 2) - 1, mpg ~ factor(am) + poly(wt, 2) - 1, mpg ~ wt:hp - 1, mpg ~ factor(cyl) + factor(cyl):wt - 1,
+  mpg ~ factor(cyl) * factor(gear) * factor(am), mpg ~ factor(cyl) * factor(gear) * factor(carb)))
 spaces("quine-spaces", "quine", list(
   Days ~ Age:Lrn, Days ~ Age + Age:Lrn, Days ~ Lrn + Age:Lrn, Days ~ Eth:Age:Lrn, Days ~ Age:Lrn - 1,
   Days ~ Eth + Age:Lrn - 1, Days ~ Age * Lrn - 1, Days ~ Sex + Eth:Age:Lrn, Days ~ Eth:Age + Age:Lrn), "poisson")
