@@ -224,7 +224,9 @@ def legal(formula, rule, active):
     n = len(names)
     whole = Terms(names, np.arange(n), np.arange(n + 1), np.zeros(n, dtype=bool), hierarchy)
     flags = np.isin(names, active)
-    return {names[at] for at in whole.additions(flags)}, {names[at] for at in whole.removals(flags)}
+    return {names[at] for at in whole.additions(flags, np.zeros(n, dtype=bool))}, {
+        names[at] for at in whole.removals(flags)
+    }
 
 
 @pytest.mark.parametrize(

@@ -125,8 +125,7 @@ def search(
         here = path.steps[-1].fit
         crowded = max_terms is not None and n_terms > max_terms
         full = max_terms is not None and n_terms >= max_terms
-        additions = terms.additions(active) if adds and not full else none
-        additions = additions[~engine.constant[additions]]
+        additions = terms.additions(active, engine.constant) if adds and not full else none
         removals = terms.removals(active) if removes else none
         try:
             moves = engine.neighbours(additions, removals)

@@ -92,13 +92,15 @@ class Terms:
         parts = [self.columns(term) for term in chosen]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
 
-    def additions(self, active: BoolArray) -> IntArray:
-        """Return the terms that may legally enter the model ``active``."""
-        return np.flatnonzero(~active & ~self.barred(active))
+    def additions(self, active: BoolArray, closed: BoolArray) -> IntArray:
+        """Return the terms that may legally enter the model ``active``; those in ``closed`` never may."""
+        shut = active | closed
+        return np.flatnonzero(~shut if self.hierarchy is None else ~shut & ~self.barred(active))
 
     def removals(self, active: BoolArray) -> IntArray:
         """Return the terms that may legally leave the model ``active``."""
-        return np.flatnonzero(active & ~self.kept & ~self.barred(active))
+        free = active & ~self.kept
+        return np.flatnonzero(free if self.hierarchy is None else free & ~self.barred(active))
 
     def barred(self, active: BoolArray) -> BoolArray:
         """Return the terms that the hierarchy keeps out of the model ``active``, and those that it keeps in."""
