@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -458,12 +459,14 @@ def test_every_parameter_has_its_option_with_its_default(monkeypatch):
         "--direction backward --criterion bic --family binomial --alpha-enter 0.01 --alpha-remove 0.02 --test-enter f "
         "--test-remove wald --start area,age --keep dist --group g=rooms,noise --max-terms 3 --max-steps 9 "
         "--no-intercept --missing drop --refits leading --collinearity ignore --vif-threshold 5 --tolerance 1e-6 "
-        "--weight-type analytic --event 1 --hierarchy none --ties breslow --categorical noise --reference dist=1 -vv"
+        "--weight-type analytic --event 1 --hierarchy none --ties breslow --categorical noise -vv"
     )
+    first = float(pd.read_csv(FOLDERS["f01"] / "clean.csv")["dist"][0])
+    options += f" --reference dist={first}"
     refusal("select", data("f01"), "-t", "y", *options.split())
     untouched = {name for name, value in seen.items() if value == defaults[name]}
     assert untouched == set()
-    assert seen["categorical"] == {"noise": None, "dist": "1"}
+    assert seen["categorical"] == {"noise": None, "dist": first}
     assert (seen["start"], seen["keep"]) == (["area", "age"], ["dist"])
     assert seen["groups"] == {"g": ["rooms", "noise"]}
 
@@ -782,7 +785,12 @@ def test_auto_says_what_it_decided(mixed):
         (["--categorical", "y", *REST], "--categorical: 'y' is the target"),
         (["--categorical", "day", *REST], "--categorical: 'day' is left out with --drop"),
         (["--reference", "region", *REST], "--reference 'region' is not of the form NAME=LEVEL"),
-        (["--reference", "region=west", *REST], "no level 'west' .* 'nord', 'süd', '東'"),
+        (
+            ["--reference", "region=west", *REST],
+            "region=west: 'region' has no such level; its levels are 'nord', 'süd'",
+        ),
+        (["--reference", "code=4", *REST], "'code' has no such level; its levels are 1, 2, 3."),
+        (["--reference", "region=süd", "--reference", "region=nord", *REST], "two levels of 'region'"),
         (["--reference", "regon=süd", *REST], "did you mean 'region'"),
     ],
 )
@@ -853,6 +861,13 @@ def test_a_formula_with_roles_keep_and_survival(tmp_path):
         (["--group", "g=x,code"], "--group does not go with --formula"),
         (["--no-intercept"], "--no-intercept does not go with --formula: write '- 1'"),
         (["--time", "x"], r"--time does not go with --formula: write Surv"),
+        (["--status", "x"], r"--status does not go with --formula: write Surv"),
+        (["--weights", "x"], "'x' is used as --weights and cannot stand in the formula as well"),
+        (["--weights", "code", "--offset", "code"], "'code' is used as --weights and cannot be --offset"),
+        (["--weights", "region"], "weights column 'region' is not numeric"),
+        (["--categorical", "code"], "--categorical: 'code' is not on the right side of the formula"),
+        (["--reference", "y=0"], "--reference: 'y' is not on the right side"),
+        (["--event", "1"], "event is '1'"),
     ],
 )
 def test_options_that_do_not_go_with_a_formula(mixed, options, message):
@@ -862,8 +877,13 @@ def test_options_that_do_not_go_with_a_formula(mixed, options, message):
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
-        ("y ~ x*region", "'region' of the formula holds text: declare it with --categorical 'region'.*C\\(region\\)"),
+        ("y ~ x*region", r"'region' is not numeric: line 2 .*--categorical region \(or C\(region\) in the formula"),
+        ("y ~ x + remark", "'remark' is not numeric: line .* 'about 3'; correct it, or .*'- remark' in the formula."),
+        ("y ~ .", "4 columns are not numeric: .*'- region - day - id - remark' in the formula.*region,day,id"),
+        ("region ~ x", "target 'region' is not numeric"),
         ("y ~ asked + table + np", "there is no column 'asked'"),
+        ("y ~ x + pd.isna(x)", "name 'pd' is not defined"),
+        ("y ~ x + np.log(x)", r"'np.log\(x\)' has .* missing values .* set --missing drop"),
         ("y ~ x +", "cannot be read"),
         ("~ x", "no response"),
         ("y ~ q", "there is no column 'q'"),
@@ -930,3 +950,184 @@ def test_stability_of_a_formula_and_subsamples(mixed):
 )
 def test_stability_refuses(options, message):
     assert message in refusal("stability", PROSTATE, "-t", "lpsa", *options)
+
+
+def test_a_formula_knows_the_reasons_of_columns(mixed):
+    path = mixed[1]
+    sentence = refusal("select", path, "--formula", "y ~ x + C(code)", "--reference", "code=2")
+    assert "'code' stands in the formula only inside an expression such as C(code): write code there." in sentence
+    assert "'- day' in the formula" in refusal("select", path, "--formula", "y ~ day", "--categorical", "auto")
+    assert "80 levels in 80 rows" in refusal("select", path, "--formula", "y ~ id", "--categorical", "auto")
+    outcome = run("select", path, "--formula", "y ~ x + region + code", "--categorical", "auto,code")
+    assert "y ~ x + region + code, 3 candidate terms, 80 observations (gaussian, both, aic)" in outcome.stdout
+    assert "(--categorical auto): region (3 levels)." in outcome.stderr
+
+
+def test_keep_and_start_name_terms_with_commas(mixed):
+    path = mixed[1]
+    term = "C(region, Treatment('süd'))"
+    formula = ["--formula", f"y ~ x + {term} + poly(x, 2)"]
+    found = selection(path, *formula, "--keep", f"{term},poly(x, 2)", "--max-terms", 3)
+    assert found["parameters"]["keep"] == [term, "poly(x, 2)"]
+    assert found["trace"][0]["n_terms"] == 2
+    assert f"{term}[T.nord]" in [row["term"] for row in found["coefficients"]]
+    assert selection(path, *formula, "--start", "x", "--start", term)["trace"][0]["n_terms"] == 2
+
+
+@pytest.mark.parametrize("rule", ["strong", "weak", "none"])
+def test_hierarchy_is_that_of_the_library(mixed, rule):
+    frame, path = mixed
+    found = selection(
+        path, "--formula", "y ~ x*region", "--categorical", "region", "-d", "forward", "--hierarchy", rule
+    )
+    expected = stepwise("y ~ x*region", frame, direction="forward", hierarchy=rule)
+    assert [row["term"] for row in found["trace"][1:]] == expected.trace["term"].tolist()[1:]
+
+
+def test_a_formula_without_intercept_and_with_weights(mixed, tmp_path):
+    frame, _ = mixed
+    frame = frame.assign(w=[1.0, 2.0] * 40, empty=None)
+    frame.loc[4, "w"] = np.nan
+    frame.loc[7, "region"] = " "
+    frame.to_csv(tmp_path / "w.csv", index=False)
+    formula = ["--formula", "y ~ . - day - id - remark - 1"]
+    arguments = [tmp_path / "w.csv", *formula, "--categorical", "region", "--weights", "w"]
+    assert "2 of 80 rows have missing values (region 1, w 1); --missing drop" in refusal("select", *arguments)
+    found = selection(*arguments, "--missing", "drop")
+    assert found["weights"] == "w"
+    assert found["parameters"]["fit_intercept"] is False
+    assert (found["n_obs"], found["n_dropped"]) == (39 + 2 * 39, 1)
+    assert "Empty column left out: empty." in found["notes"]
+    assert "1 of 80 rows without weight or offset were left out." in found["notes"]
+    assert {row["term"] for row in found["coefficients"]} >= {"region[nord]", "region[süd]", "region[東]"}
+    title = run("select", *arguments, "--missing", "drop").stdout.splitlines()[0]
+    assert "3 candidate terms, 78 rows, weights sum to 117 (" in title
+    assert "'empty' is empty" in refusal("select", tmp_path / "w.csv", "--formula", "y ~ x + empty")
+
+
+def test_the_event_of_a_formula():
+    found = selection(PIMA, "--formula", "type ~ glu + bmi", "--family", "binomial", "--event", "No")
+    assert "The event is type = 'No': 132 of 200 rows." in found["notes"]
+    lung = [LUNG, "--formula", "Surv(time, status) ~ age + sex", "--family", "cox"]
+    one, two = selection(*lung, "--event", 1), selection(*lung)
+    assert "The event is status = 1: 63 of 228 rows." in one["notes"]
+    assert "The event is status = 2: 165 of 228 rows." in two["notes"]
+    by_hand = selection(LUNG, "--formula", "Surv(time, status == 1) ~ age + sex", "--family", "cox")
+    assert by_hand["coefficients"] == one["coefficients"]
+    sentence = refusal("select", LUNG, "--formula", "Surv(time, status == 1) ~ age", "--family", "cox", "--event", "1")
+    assert "say in it what the event is" in sentence
+
+
+@pytest.fixture
+def codes():
+    """Codes with zeros in front, numbers and truth values that are to be factors."""
+    r = np.random.default_rng(7)
+    frame = pd.DataFrame({"zip": r.choice(["007", "010", "0123"], 60), "size": r.choice([0.5, 1.5, 2], 60)})
+    frame["smoke"] = r.choice([True, False], 60)
+    frame["x"] = r.normal(size=60).round(3)
+    frame["y"] = (frame["x"] + (frame["zip"] == "010") + r.normal(size=60)).round(3)
+    return frame
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx", "parquet", "dta"])
+@pytest.mark.parametrize("question", [["-t", "y"], ["--formula", "y ~ ."]], ids=["columns", "formula"])
+def test_codes_keep_their_zeros(codes, tmp_path, form, question):
+    path = tmp_path / f"codes.{form}"
+    if form == "dta":
+        codes.astype({"smoke": float}).to_stata(path, write_index=False)
+    else:
+        getattr(codes, {"xlsx": "to_excel"}.get(form, f"to_{form}"))(path, index=False)
+    for reference in ("010", "10"):
+        found = selection(path, *question, "--reference", f"zip={reference}", "--keep", "zip")
+        assert {"zip[T.007]", "zip[T.0123]"} <= {row["term"] for row in found["coefficients"]}
+        assert found["parameters"]["categorical"] == {"zip": "010"}
+        assert not any("zeros" in note for note in found["notes"])
+    if form == "csv":
+        assert any("zeros" in note and "--categorical" in note for note in selection(path, *question)["notes"])
+
+
+@pytest.mark.parametrize(
+    ("reference", "level", "term"),
+    [
+        ("size=1,5", 1.5, "size[T.0.5]"),
+        ("size=1.50", 1.5, "size[T.2]"),
+        ("size=2,0", 2, "size[T.1.5]"),
+        ("smoke=TRUE", True, "smoke[T.False]"),
+        ("smoke=1", True, "smoke[T.False]"),
+    ],
+)
+def test_reference_levels_match_by_value(codes, tmp_path, reference, level, term):
+    codes.to_csv(tmp_path / "codes.csv", index=False, sep=";", decimal=",")
+    found = selection(tmp_path / "codes.csv", "-t", "y", "--reference", reference, "--keep", reference.split("=")[0])
+    assert list(found["parameters"]["categorical"].values()) == [level]
+    assert term in [row["term"] for row in found["coefficients"]]
+
+
+@pytest.mark.parametrize("form", ["category", "dictionary", "labels"])
+def test_categories_with_gaps(mixed, tmp_path, form):
+    """Blank categories and declared codes are missing levels; the order of categories stays."""
+    frame, _ = mixed
+    region = frame["region"].mask(frame.index == 3, " ").mask(frame.index.isin([5, 6]), "unknown")
+    frame = frame[["y", "x"]].assign(region=pd.Categorical(region, ["東", "süd", "nord", "unknown", " ", "nowhere"]))
+    path = tmp_path / ("d.dta" if form == "labels" else "d.parquet")
+    if form == "category":
+        frame.to_parquet(path)
+    elif form == "labels":
+        frame.to_stata(path, write_index=False, version=118)
+    else:
+        arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        text = arrow.array(frame["region"].astype(object)).dictionary_encode()
+        parquet.write_table(arrow.table({"y": frame["y"], "x": frame["x"], "region": text}), path)
+    assert "--categorical region" in refusal("select", path, "-t", "y")
+    arguments = [path, "-t", "y", "--categorical", "auto", "--na", "unknown"]
+    assert "3 of 80 rows have missing values (region 3)" in refusal("select", *arguments)
+    found = selection(*arguments, "--missing", "drop")
+    names = [row["term"] for row in found["coefficients"] if "region" in row["term"]]
+    assert len(names) == 2
+    if form != "dictionary":  # where the order is that of the rows
+        assert names == ["region[T.süd]", "region[T.nord]"]
+
+
+def test_odd_levels_are_told(tmp_path):
+    rows = ["a;1;5,5", "a ;2;3", "NA;3;1", "b;2,5;4", "b;5;5", "a;1;4", "a;7;2", "NA;3;3"]
+    (tmp_path / "d.csv").write_text("g;y;self\n" + "".join(f"{row}\n" for row in rows), encoding="utf-8")
+    found = selection(tmp_path / "d.csv", "-t", "y", "--categorical", "g", "--keep", "g")
+    assert {row["term"] for row in found["coefficients"]} >= {"g[T.a]", "g[T.b]"}
+    assert "Blanks around levels were left out in g." in found["notes"]
+    assert "g has the level 'NA'; if that is a missing value, say --na NA." in found["notes"]
+    assert selection(tmp_path / "d.csv", "--formula", "y ~ .", "--categorical", "g")["n_obs"] == 8
+
+
+def test_levels_are_printed_as_they_are(tmp_path):
+    r = np.random.default_rng(2)
+    levels = ["[/]", "[bold]x[/bold]", ":smile:", "T.B]"]
+    frame = pd.DataFrame({"g": r.choice(levels, 60), "x": r.normal(size=60), "y": r.normal(size=60)})
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    expected = [f"g[T.{level}]" for level in sorted(levels)[1:]]
+    for question in (["-t", "y"], ["--formula", "y ~ ."]):
+        outcome = run("select", tmp_path / "d.csv", *question, "--categorical", "g", "--keep", "g")
+        assert outcome.exit_code == 0
+        assert all(f" {term} " in outcome.stdout for term in expected)
+        assert {"df", "GVIF"} <= set(outcome.stdout.split("Collinearity")[1].split())
+
+
+def test_nested_values_are_named(tmp_path):
+    frame = pd.DataFrame({"y": [1.0, 2, 4, 3], "x": [1.0, 3, 2, 5], "l": [[1, 2], [3], [], [4]]})
+    frame.to_parquet(tmp_path / "d.parquet")
+    assert "column 'l' is not numeric: row 1 holds '[1 2]'" in refusal("select", tmp_path / "d.parquet", "-t", "y")
+    assert selection(tmp_path / "d.parquet", "-t", "y", "--drop", "l")["n_obs"] == 4
+
+
+PAGE = TESTS.parent / "docs" / "command_line.md"
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the source distribution has no docs")
+def test_examples_of_the_page_run(monkeypatch):
+    monkeypatch.chdir(TESTS.parent)
+    text = PAGE.read_text(encoding="utf-8")
+    outcomes = {found: run(*shlex.split(found)) for found in re.findall(r"^stepsel (.* data/.*)$", text, re.MULTILINE)}
+    assert len(outcomes) >= 8
+    assert {command: outcome.stderr for command, outcome in outcomes.items() if outcome.exit_code} == {}
+    printed = {line.rstrip() for outcome in outcomes.values() for line in outcome.stdout.splitlines()}
+    shown = text.split("prints among the rest\n\n```text\n")[1].split("```")[0]
+    assert set(shown.splitlines()) <= printed

@@ -334,9 +334,7 @@ def test_all_columns_of_text_are_named_in_one_sentence(refusal):
     assert "leave them out with --drop a,b,c,d,e,f,day --drop 'p, q', or" in sentence
     assert sentence.endswith("declare factors with --categorical a,b,c,d,e,f,day --categorical 'p, q'.")
     sentence = refusal("a;b;c\n1,234;x;5\n2,500;y;6\n")
-    assert (
-        "a (line 2 holds '1,234'), b (line 2 holds 'x'); leave them out with --drop b, or" in sentence
-    )
+    assert "a (line 2 holds '1,234'), b (line 2 holds 'x'); leave them out with --drop b, or" in sentence
     assert "holds '" + "x" * 37 + "...'" in refusal("a,b\n" + "x" * 50 + ",y\n")
 
 
@@ -452,7 +450,32 @@ def test_numbers_are_exact(read):
 def test_leading_zeros_are_told(read):
     table = read("zip,y\n00123,1.5\n04567,2\n")
     assert columns(table)["zip"] == [123, 4567]
-    assert said(table, "Leading zeros", "zip", "--drop")
+    assert said(table, "Leading zeros", "zip", "--categorical", "--drop")
+
+
+def test_codes_keep_their_zeros(read):
+    content = "zip;n;x\n007;1;1,5\nNA;2;2,5\n;3;3\n10;04;4\n"
+    table = read(content, codes=["zip", "x", "nothing"])
+    assert table.frame["zip"].isna().tolist() == [False, True, True, False]
+    assert table.frame["zip"].dropna().tolist() == ["007", "10"]
+    assert columns(table)["x"] == [1.5, 2.5, 3, 4]  # no code begins with a zero
+    assert said(table, "Leading zeros", "n")
+    assert not said(table, "Leading zeros", "zip")
+    assert said(table, "Missing values: zip 2 (NA 1, blank 1).")
+    assert read("zip,k\n007,1\n99,2\n", codes=["zip"], na=["99"]).frame["zip"].isna().tolist() == [False, True]
+
+
+def test_declared_codes_are_missing_in_categories(tmp_path):
+    frame = pd.DataFrame({"g": pd.Categorical(["b", "none", "a"], ["b", "none", "a"]), "k": [1, 2, 3]})
+    frame.to_parquet(tmp_path / "d.parquet")
+    table = read_table(tmp_path / "d.parquet", na=["none"])
+    assert table.frame["g"].isna().tolist() == [False, True, False]
+    assert table.frame["g"].cat.categories.tolist() == ["b", "none", "a"]
+    assert said(table, "Missing values: g 1 (none).")
+
+
+def test_plain_text_is_not_advised_to_be_missing(refusal):
+    assert "--na" not in refusal("g,k\nred,1\nblue,2\n")
 
 
 def test_a_column_that_changes_its_mind_far_down_keeps_its_text(read):

@@ -28,6 +28,10 @@ MEANT = {  # what other programs call it
     "coxph": "cox",
     "phreg": "cox",
 }
+# Parameters as the library's sentences write them, which are options here.
+PARAMETER = re.compile(
+    r"\b(family|criterion|direction|missing|weight_type|collinearity|hierarchy|ties|candidates)=(['\"])(\w+)\2"
+)
 
 
 class Command(TyperCommand):
@@ -104,12 +108,17 @@ def explain(error: Exception) -> int:
     if isinstance(error, OSError) and error.filename is not None:
         return fail(f"{error.filename}: {error.strerror or error}.", 2)
     if isinstance(error, EXPECTED):
-        return fail(one_line(str(error)) or name, 2)
+        return fail(PARAMETER.sub(_as_option, one_line(str(error))) or name, 2)
     return fail(
         f"stepsel failed unexpectedly ({name}: {one_line(str(error))}); please report it with the command "
         "(STEPSEL_DEBUG=1 shows where).",
         1,
     )
+
+
+def _as_option(found: re.Match[str]) -> str:
+    option = {"candidates": "refits"}.get(found[1], found[1].replace("_", "-"))
+    return f"--{option} {found[3]}"
 
 
 def _meant(message: str) -> str:

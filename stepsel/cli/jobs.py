@@ -87,7 +87,7 @@ def run_vif(asked: SimpleNamespace) -> None:
     if asked.missing == "raise":
         refuse_missing(table, frame)
     complete = frame.dropna()
-    notes = table.notes + empty_note(taken) + factors.note(frame)
+    notes = table.notes + empty_note(taken) + factors.notes
     if asked.target is None:
         taken_all = listed(frame.columns, 20)
         notes.append(f"Every column was taken: {taken_all}; if one of them is the response, --target leaves it out.")

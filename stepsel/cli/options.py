@@ -134,7 +134,10 @@ Status = Annotated[
 ]
 OptionalTarget = Annotated[str | None, _option(COLUMNS, "The target, which is left out.", "--target", "-t")]
 Drop = Annotated[list[str], _option(COLUMNS, "Columns not to use: NAME or NAME,NAME; repeatable.", "--drop")]
-Keep = Annotated[list[str], _option(COLUMNS, "Columns or groups always in the model: NAME or NAME,NAME.", "--keep")]
+Keep = Annotated[
+    list[str],
+    _option(COLUMNS, "Columns, groups or terms of --formula always in the model: NAME or NAME,NAME.", "--keep"),
+]
 Formula = Annotated[
     str | None,
     _option(
@@ -189,7 +192,7 @@ TestEnter = Annotated[
 TestRemove = Annotated[Test, _option(SEARCH, "With pvalue: test for leaving; auto as for entering; SAS: wald.")]
 TiesOption = Annotated[Ties, _option(SEARCH, "With cox: how equal times are treated.", "--ties")]
 Start = Annotated[
-    list[str], _option(SEARCH, "Start model: auto, empty, full, or names of columns and groups.", "--start")
+    list[str], _option(SEARCH, "Start model: auto, empty, full, or names of columns, groups or terms.", "--start")
 ]
 MaxTerms = Annotated[int | None, _option(SEARCH, "Most terms in the model.")]
 MaxSteps = Annotated[int | None, _option(SEARCH, "Most steps.")]

@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from stepsel.cli.factors import Factors, asked_factors, levels
+from stepsel.cli.events import events_of
+from stepsel.cli.factors import Factors, asked_factors
 from stepsel.cli.names import column_names
-from stepsel.reading import ReadingError, Table, holds_nothing, known_name, numeric_frame
+from stepsel.reading import BY_OPTIONS, ReadingError, Table, WayOut, holds_nothing, known_name, numeric_frame
 
 COUNTS = ("poisson", "negative_binomial")
 EMPTY = "is empty and was left out"
@@ -45,7 +47,7 @@ class Data:
     event: str | None
     taken: dict[str, str]
     notes: list[str]
-    categorical: dict[str, str | None]
+    categorical: dict[str, Any]
 
     @property
     def explained(self) -> str:
@@ -75,14 +77,14 @@ def split(table: Table, asked: SimpleNamespace) -> Data:
         An option is missing or does not fit the family, a column is not there or not numeric, or values are missing.
     """
     roles = _roles(table, asked)
-    used = {role: _used(table, role, name, asked.family) for role, name in roles.items()}
+    used = {role: used_column(table, role, name, asked.family) for role, name in roles.items()}
     factors = asked_factors(asked, table)
     frame, taken, categorical = candidates(table, asked.drop, roles, factors)
     if asked.missing == "raise":
         refuse_missing(table, pd.concat([frame, *used.values()], axis=1))
     offset = used_offset(table, used, asked)
     y, notes = _cox(used, asked) if asked.family == "cox" else (used["target"], [])
-    notes = empty_note(taken) + factors.note(frame) + notes
+    notes = empty_note(taken) + factors.notes + notes
     weights = used.get("weights")
     rows = pd.Series(True, index=frame.index)
     for column in (weights, offset):
@@ -122,8 +124,20 @@ def _roles(table: Table, asked: SimpleNamespace) -> dict[str, str]:
     return roles
 
 
-def _used(table: Table, role: str, name: str, family: str) -> pd.Series:
-    """Take one column; only a response may hold labels."""
+def used_column(table: Table, role: str, name: str, family: str) -> pd.Series:
+    """Take one column; only a response may hold labels.
+
+    Parameters
+    ----------
+    table : Table
+    role : {"target", "time", "status", "weights", "offset", "exposure"}
+    name, family : str
+
+    Raises
+    ------
+    ReadingError
+        It is not numeric.
+    """
     if role == "status" or (role == "target" and family == "binomial"):
         column = table.frame[name]
         if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
@@ -134,12 +148,15 @@ def _used(table: Table, role: str, name: str, family: str) -> pd.Series:
 
 def taken_columns(table: Table, asked: SimpleNamespace, wanted: Iterable[str]) -> dict[str, pd.Series]:
     """Return option -> column for some of the options that name one of numbers."""
-    found = {}
+    found: dict[str, pd.Series] = {}
     for role in wanted:
         given = getattr(asked, role)
         if given is not None:
             name = known_name(given.strip(), table.frame.columns, table.path, f"{role} column")
-            found[role] = _used(table, role, name, asked.family)
+            other = next((other for other, column in found.items() if column.name == name), None)
+            if other is not None:
+                raise ReadingError(f"Column {name!r} is used as --{other} and cannot be --{role} as well.")
+            found[role] = used_column(table, role, name, asked.family)
     if "exposure" in found and asked.family not in COUNTS:
         raise ReadingError(f"--exposure belongs to counts (--family {' or '.join(COUNTS)}), not to {asked.family}.")
     return found
@@ -164,45 +181,14 @@ def used_offset(table: Table, used: Mapping[str, pd.Series], asked: SimpleNamesp
 
 def _cox(used: Mapping[str, pd.Series], asked: SimpleNamespace) -> tuple[pd.DataFrame, list[str]]:
     """Return time and event as two columns, in which gaps can be told from values."""
-    from stepsel.survival import status_events
-
     time, status = used["time"], used["status"]
-    try:
-        events = status_events(status, name=status.name, event=asked.event)
-    except ValueError as error:
-        hint = "" if asked.event else "; on the command line, --event VALUE names it"
-        raise ReadingError(f"{str(error).rstrip('.')}{hint}.") from None
-    event = pd.array(events == 1, dtype="boolean")
-    event[np.isnan(events)] = pd.NA
-    return pd.DataFrame({time.name: time, status.name: event}), event_notes(status, events)
-
-
-def event_notes(column: pd.Series, events: np.ndarray) -> list[str]:
-    """Say which value is the event, unless it is the 1 of 0 and 1.
-
-    Parameters
-    ----------
-    column : Series
-        As it was read.
-    events : array
-        1 where the event is.
-
-    Returns
-    -------
-    list of str
-        One sentence, or none.
-    """
-    present = set(column.dropna())
-    if present <= {0, 1} or not (events == 1).any():
-        return []
-    label = column[events == 1].iloc[0]
-    value = repr(label) if isinstance(label, str) else f"{label:g}" if isinstance(label, int | float) else str(label)
-    return [f"The event is {column.name} = {value}: {int((events == 1).sum())} of {len(column)} rows."]
+    event, notes = events_of(status, asked.event)
+    return pd.DataFrame({time.name: time, status.name: event}), notes
 
 
 def candidates(
     table: Table, drop: list[str], roles: Mapping[str, str], factors: Factors
-) -> tuple[pd.DataFrame, dict[str, str], dict[str, str | None]]:
+) -> tuple[pd.DataFrame, dict[str, str], dict[str, Any]]:
     """Take the columns that may enter: numbers and factors; those without any value are left out.
 
     Parameters
@@ -242,9 +228,9 @@ def candidates(
     for name in factors.declared:
         if name in taken:
             raise ReadingError(f"--categorical: {name!r} {taken[name]}.")
-    categorical = factors.among(table, names)
-    numbers = numeric_frame(table, [name for name in names if name not in categorical])
-    return numbers.assign(**levels(table, categorical))[names], taken, categorical
+    levels, categorical = factors.take(table, names)
+    numeric_frame(table, [name for name in names if name not in levels])
+    return pd.DataFrame({name: levels.get(name, table.frame[name]) for name in names}), taken, categorical
 
 
 def empty_note(taken: Mapping[str, str]) -> list[str]:
@@ -253,7 +239,7 @@ def empty_note(taken: Mapping[str, str]) -> list[str]:
     return [f"Empty column{'s' * (len(empty) > 1)} left out: {', '.join(empty)}."] if empty else []
 
 
-def refuse_missing(table: Table, frame: pd.DataFrame) -> None:
+def refuse_missing(table: Table, frame: pd.DataFrame, way_out: WayOut = BY_OPTIONS) -> None:
     """Say where values are missing, and the way out in the words of the command line.
 
     Parameters
@@ -262,6 +248,7 @@ def refuse_missing(table: Table, frame: pd.DataFrame) -> None:
         A file that was read.
     frame : DataFrame
         The columns in use.
+    way_out : WayOut
 
     Raises
     ------
@@ -274,5 +261,5 @@ def refuse_missing(table: Table, frame: pd.DataFrame) -> None:
         where = ", ".join(f"{name} {count}" for name, count in counts[counts > 0].items())
         raise ReadingError(
             f"{table.path}: {rows} of {len(frame)} rows have missing values ({where}); "
-            "--missing drop uses the complete rows only, --drop NAME leaves a column out."
+            f"--missing drop uses the complete rows only, {way_out.leave_out(['NAME'])} leaves a column out."
         )

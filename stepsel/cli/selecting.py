@@ -1,6 +1,5 @@
 """From the options of the command line to a finished selection."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -8,10 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from stepsel.cli.formula import Asked
+from stepsel.cli.events import classes_of
+from stepsel.cli.factors import declared_words
+from stepsel.cli.formula import Asked, formula_terms
 from stepsel.cli.names import groups, separator, term_names
 from stepsel.cli.remarks import Remarks, caught, progress
-from stepsel.cli.roles import Data, event_notes, split
+from stepsel.cli.roles import Data, split
 from stepsel.reading import Table, read_table
 
 
@@ -57,11 +58,12 @@ def _by_columns(asked: SimpleNamespace, table: Table) -> Made:
     parameters = _parameters(asked, table, data.taken) | {"event": data.event, "categorical": data.categorical or None}
     with progress(f"Selecting among {data.frame.shape[1]} columns, {len(data.frame)} rows", asked.verbose):
         result, remarks = _select(parameters, data)
-    classes, trials = _classes(data, asked.family)
+    classes, trials = classes_of(data.y, data.weights, asked)
     parameters |= {name: parameters[name] or {} for name in ("groups", "categorical")}
     title = (
         f"{table.path}: {data.explained} explained by {data.frame.shape[1]} candidate columns, "
-        f"{_counted(data, asked, trials)} ({asked.family}, {asked.direction}, {asked.criterion})"
+        f"{_counted(_complete(data), data.weights, asked, trials)} "
+        f"({asked.family}, {asked.direction}, {asked.criterion})"
     )
     head = {"file": table.path, **data.roles, "parameters": parameters}
     return Made(result, remarks, table.notes + data.notes + classes, title, head)
@@ -73,13 +75,19 @@ def _by_formula(asked: SimpleNamespace, table: Table) -> Made:
     with progress(f"Selecting, {len(wanted.frame)} rows", asked.verbose), caught() as remarks:
         result = wanted.select(parameters)
         _ = result.trace, result.collinearity, result.tidy()  # built on demand, and may warn
-    notes = table.notes + wanted.notes + ([] if result.event is None else [f"The event is {result.event!r}."])
-    parameters |= {"categorical": wanted.categorical, "groups": {}}
+    classes, trials = classes_of(wanted.y, wanted.weights, asked)
+    if wanted.y is None and result.event is not None:
+        classes = [f"The event is {result.event!r}."]
+    parameters |= {"categorical": wanted.categorical, "groups": {}, "fit_intercept": wanted.intercept}
+    complete = pd.Series(wanted.frame.index.isin(result.design.index), wanted.frame.index)
+    if wanted.weights is not None:
+        complete |= wanted.weights == 0
     title = (
-        f"{table.path}: {asked.formula}, {result.n_obs:g} observations ({asked.family}, {asked.direction}, "
-        f"{asked.criterion})"
+        f"{table.path}: {asked.formula}, {wanted.n_terms} candidate term{'s' * (wanted.n_terms != 1)}, "
+        f"{_counted(complete, wanted.weights, asked, trials)} ({asked.family}, {asked.direction}, {asked.criterion})"
     )
-    return Made(result, remarks, notes, title, {"file": table.path, "formula": asked.formula, "parameters": parameters})
+    head = {"file": table.path, "formula": asked.formula, **wanted.roles, "parameters": parameters}
+    return Made(result, remarks, table.notes + wanted.notes + classes, title, head)
 
 
 def read(asked: SimpleNamespace) -> Table:
@@ -92,6 +100,7 @@ def read(asked: SimpleNamespace) -> Table:
         decimal=asked.decimal,
         thousands=asked.thousands,
         na=asked.na,
+        codes=declared_words(asked),
         sheet=asked.sheet,
         skip_rows=asked.skip_rows,
         header=not asked.no_header,
@@ -105,7 +114,7 @@ def _parameters(asked: SimpleNamespace, table: Table, taken: Mapping[str, str]) 
 
     def terms(option: str, values: list[str]) -> list[str]:
         if asked.formula is not None:
-            return [part.strip() for value in values for part in re.split(r",(?![^(]*\))", value) if part.strip()]
+            return formula_terms(values, columns)
         return term_names(option, values, columns, grouped, taken, table.path)
 
     return {
@@ -151,24 +160,17 @@ def _select(parameters: dict[str, Any], data: Data) -> tuple[Any, Remarks]:
     return result, remarks
 
 
-def _classes(data: Data, family: str) -> tuple[list[str], bool]:
-    """Say which class was taken as the event, and whether there are proportions instead of classes."""
-    if family != "binomial" or not isinstance(data.y, pd.Series):
-        return [], False
-    from stepsel.responses import binomial_response
-
-    found = binomial_response(data.y, len(data.y), event=data.event, sample_weight=data.weights)
-    return ([], True) if found.classes is None else (event_notes(data.y, found.y), False)
-
-
-def _counted(data: Data, asked: SimpleNamespace, trials: bool) -> str:
-    """Say how many rows were used, and what their weights are."""
+def _complete(data: Data) -> pd.Series:
     y = data.y.notna() if isinstance(data.y, pd.Series) else data.y.notna().all(axis=1)
-    complete = data.frame.notna().all(axis=1) & y
+    return data.frame.notna().all(axis=1) & y
+
+
+def _counted(complete: pd.Series, weights: pd.Series | None, asked: SimpleNamespace, trials: bool) -> str:
+    """Say how many rows were used, and what their weights are."""
     rows = int(complete.sum())
-    if data.weights is None:
+    if weights is None:
         return f"{rows} observations"
-    weights = data.weights[complete].astype(float)
+    weights = weights[complete].astype(float)
     zero = int((weights == 0).sum())
     what = "trials" if trials else "weights"
     kind = "analytic weights" if asked.weight_type == "analytic" and not trials else f"{what} sum to {weights.sum():g}"

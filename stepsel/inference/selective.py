@@ -108,11 +108,11 @@ def selective_inference(result: Any, *, sigma: float | None = None, alpha: float
     Notes
     -----
     The p-value of step k is valid if k was fixed beforehand. The p of a step that was chosen by looking at p-values is
-    not: on pure noise (n = 50, 10 candidates), stopping before the first p above .05 and then reading the last selective
-    p rejected at the 5 % level in 15.8 % of the samples in which there was such a step. Use
-    :meth:`SelectiveInference.forward_stop` to choose. ``sigma`` is taken as known: where it is estimated on few residual
-    degrees of freedom, the p-values are a little too small. Intervals can be very wide, up to infinite (Kivaranovic and
-    Leeb 2021).
+    not: on pure noise (n = 50, 10 candidates), stopping before the first p above .05 and then reading the last
+    selective p rejected at the 5 % level in 15.8 % of the samples in which there was such a step. Use
+    :meth:`SelectiveInference.forward_stop` to choose. ``sigma`` is taken as known: where it is estimated on few
+    residual degrees of freedom, the p-values are a little too small. Intervals can be very wide, up to infinite
+    (Kivaranovic and Leeb 2021).
 
     References
     ----------

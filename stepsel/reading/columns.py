@@ -12,9 +12,12 @@ from stepsel.reading.numerals import MISSING_CODES, SPOKEN, Column, Style, read_
 class Numbers:
     """The columns of a frame read as numbers; ``unclear`` says why a column of numbers was left as text."""
 
-    def __init__(self, decimal: str | None, thousands: str | None, na: Collection[str]) -> None:
+    def __init__(
+        self, decimal: str | None, thousands: str | None, na: Collection[str], codes: Collection[str] = ()
+    ) -> None:
         self.allowed = styles(decimal, thousands)
         self.na = frozenset(code.strip() for code in na)
+        self.codes = frozenset(codes)  # names of columns that keep leading zeros
         self.columns: dict[int, Column] = {}
         self.unclear: dict[int, str] = {}
         self.decimal = decimal
@@ -108,10 +111,16 @@ def finish(frame: pd.DataFrame, numbers: Numbers, parsed_with: str = ".", blanks
         if declared:
             column = column.mask(column.isin(list(declared)))
         frame[position] = column
-        missing |= {code if isinstance(code, str) else f"{code:g}": count for code, count in declared.items()}
+        missing |= {f"{code:g}" if isinstance(code, float) else str(code): n for code, n in declared.items()}
         commas = parsed_with == "," and pd.api.types.is_float_dtype(column)
         if 0 < sum(missing.values()) < len(column) or commas:
             numbers.columns[position] = Column({Style("," if commas else "."): column.to_numpy()}, missing=missing)
+
+
+def keep_zeros(frame: pd.DataFrame, position: int, written: pd.Series) -> None:
+    """Give a column of codes back what was written, where codes begin with zeros: 007 is not 7."""
+    if written.dropna().astype(str).str.fullmatch(r"\s*0\d+\s*").any():
+        frame[position] = written.astype(object).where(frame[position].notna(), None)
 
 
 def _declared_missing(column: pd.Series, na: Collection[str]) -> dict[object, int]:
@@ -119,12 +128,14 @@ def _declared_missing(column: pd.Series, na: Collection[str]) -> dict[object, in
     codes: set[object] = {code for code in na if code}
     if pd.api.types.is_bool_dtype(column) or not codes:
         return {}
-    if pd.api.types.is_numeric_dtype(column):
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes = {level for level in column.cat.categories if str(level) in codes}
+    elif pd.api.types.is_numeric_dtype(column):
         codes = {float(str(code)) for code in codes if looks_plain(str(code))}
     elif not is_text(column):
         return {}
     found = column[column.isin(list(codes))].value_counts()
-    return {code: int(count) for code, count in found.items()}
+    return {code: int(count) for code, count in found.items() if count}
 
 
 def looks_plain(text: str) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.errors import DtypeWarning, EmptyDataError, ParserError
 
-from stepsel.reading.columns import Numbers, finish, positions, without_blank_rows
+from stepsel.reading.columns import Numbers, finish, is_text, keep_zeros, positions, without_blank_rows
 from stepsel.reading.errors import ReadingError
 from stepsel.reading.layout import Layout, check_widths, records
 from stepsel.reading.source import TextFile
@@ -28,6 +28,7 @@ def read_delimited(
     decimal: str | None = None,
     thousands: str | None = None,
     na: Collection[str] = (),
+    codes: Collection[str] = (),
 ) -> tuple[pd.DataFrame, Numbers]:
     """Read the table that a layout describes.
 
@@ -41,6 +42,8 @@ def read_delimited(
         The marks as declared; None to find them.
     na : collection of str
         Texts declared to stand for a missing value in every column.
+    codes : collection of str
+        Names of columns that stay text where numbers in them begin with zeros.
 
     Returns
     -------
@@ -58,12 +61,16 @@ def read_delimited(
         decimal = {",": ".", ".": ","}[thousands]
     parsed_with = decimal or _likely_decimal(layout)
     frame = without_blank_rows(_parse(file, layout, decimal=parsed_with), layout.notes)
-    numbers = Numbers(decimal, thousands, na)
+    numbers = Numbers(decimal, thousands, na, codes)
     numbers.look(frame)
     if decimal is None:
         decimal = _settle_decimal(frame, numbers, file, layout, parsed_with)
     numbers.put(frame, decimal)
     finish(frame, numbers, parsed_with)
+    for position in positions(frame):
+        if layout.header[position].strip() in numbers.codes and not is_text(frame[position]):
+            written = _read_csv(file, layout, usecols=[position], dtype=str).loc[frame.index]
+            keep_zeros(frame, position, written[position])
     return frame, numbers
 
 

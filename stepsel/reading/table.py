@@ -1,24 +1,19 @@
 """The reader itself: a file -> a Table with a frame, and notes on everything that was decided."""
 
 import difflib
-import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from stepsel.reading.columns import Numbers, finish, is_text, positions
+from stepsel.reading.columns import Numbers, finish, positions
 from stepsel.reading.delimited import line_of, read_delimited
 from stepsel.reading.errors import ReadingError, listed
 from stepsel.reading.layout import find_layout
-from stepsel.reading.numerals import MISSING_CODES, mostly_numeric, obstacle, odd_one
 from stepsel.reading.source import decode, load
 from stepsel.reading.tidy import leading_zeros, leftovers, missing_note, trim_names, unique_names
 from stepsel.reading.typed import read_sheet, read_typed
-
-_EXAMPLES = 5
 
 
 @dataclass(frozen=True)
@@ -35,6 +30,8 @@ class Table:
         The file.
     unclear : dict
         Columns of numbers that stayed text because they can be read in two ways, with the reason.
+    place : callable
+        Number of a row -> where it stands in the file, in words.
     """
 
     frame: pd.DataFrame
@@ -53,6 +50,7 @@ def read_table(
     decimal: str | None = None,
     thousands: str | None = None,
     na: Collection[str] = (),
+    codes: Collection[str] = (),
     sheet: str | int | None = None,
     skip_rows: int = 0,
     header: bool = True,
@@ -79,6 +77,9 @@ def read_table(
         Texts that mean "missing" in every column. Without them ``NA``, ``?``, ``.``, ``-``, ``n/a``,
         ``#N/A``, ``NULL``, ``NaN``, ``None`` and blanks are missing in columns that otherwise hold numbers,
         and nowhere else.
+    codes : collection of str
+        Names of columns that hold codes, not quantities: where they begin with zeros, they are kept as they
+        are written, as text.
     sheet : str or int, optional
         Sheet of a workbook, by name or by number from 1; the first when not given.
     skip_rows : int, default 0
@@ -120,11 +121,11 @@ def read_table(
         del data
         layout = find_layout(source, sep, skip_rows, header)
         layout.notes[:0] = [note] if note else []
-        frame, numbers = read_delimited(source, layout, decimal, thousands, na)
+        frame, numbers = read_delimited(source, layout, decimal, thousands, na, codes)
         layout.notes += leading_zeros(layout.sample, frame, layout.header)
         raw = Raw(frame, layout.header, layout.notes, lambda row: f"line {line_of(source, layout, row)}")
     elif kind == "excel":
-        numbers = Numbers(decimal, thousands, na)
+        numbers = Numbers(decimal, thousands, na, codes)
         frame, names, first, notes = read_sheet(data, path, sheet, skip_rows, header, numbers)
         raw = Raw(frame, names, notes, lambda row: f"row {first + row}")
     else:
@@ -211,139 +212,3 @@ def known_name(name: str, names: Iterable[str], path: str, role: str = "column")
     hint = f"did you mean {near[0]!r}? Its" if near else "its"
     those = "columns and groups" if "group" in role else "columns"
     raise ReadingError(f"{what} is not in {path}: {hint} {those} are {listed(known, 20)}.")
-
-
-def holds_nothing(column: pd.Series) -> bool:
-    """Whether a column has no value: it is empty, or holds one and the same code for missing values throughout."""
-    if not is_text(column):
-        return bool(column.isna().all())
-    present = set(column.dropna().astype(str).str.strip()) - {""}
-    return len(present) <= 1 and present <= MISSING_CODES
-
-
-def numeric_frame(table: Table, columns: Iterable[str], role: str = "column") -> pd.DataFrame:
-    """Take columns that have to be numbers.
-
-    Parameters
-    ----------
-    table : Table
-        A file that was read.
-    columns : iterable of str
-        The columns to take.
-    role : str
-        What they are, for the message: ``"column"``, ``"target"`` or ``"weights"``.
-
-    Returns
-    -------
-    DataFrame
-        The columns, all of them numbers or truth values.
-
-    Raises
-    ------
-    ReadingError
-        Columns hold something else: the sentence names them all, line and value of the first, and the way out.
-    """
-    frame = table.frame[list(columns)]
-    text = [name for name in frame.columns if not _is_numeric(frame[name])]
-    if len(text) > 1:
-        raise ReadingError(_why_not_all_numeric(table, text, role))
-    for name in frame.columns:
-        column = frame[name]
-        if name in text:
-            raise ReadingError(_why_not_numeric(table, name, column, role))
-        infinite = np.isinf(column.to_numpy(float, na_value=np.nan))
-        if infinite.any():
-            place = table.place(int(infinite.argmax()))
-            raise ReadingError(f"{table.path}: {role} {name!r} is infinite: {place}; {_drop(name, role)}.")
-        if len(column) and column.isna().all():
-            raise ReadingError(f"{table.path}: {role} {name!r} is empty; {_drop(name, role)}.")
-    return frame
-
-
-def _is_numeric(column: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)
-
-
-def _why_not_all_numeric(table: Table, names: list[str], role: str) -> str:
-    """Name several columns that are not numbers, with one --drop that leaves all of them out."""
-    found = [name if at >= _EXAMPLES else f"{name} ({_example(table, name)})" for at, name in enumerate(names)]
-    sentence = f"{table.path}: {len(names)} {role}s are not numeric: {', '.join(found)}; "
-    drop = [name for name in names if name not in table.unclear]
-    if drop:
-        levels = [name for name in drop if role == "column" and not nearly_numeric(table.frame[name])]
-        correct = "correct them, or " if any(nearly_numeric(table.frame[name]) for name in drop) else ""
-        factors = f", or declare factors with {_option('categorical', levels)}" if levels else ""
-        sentence += f"{correct}leave them out with {drop_option(drop)}{factors}; "
-    for reason in dict.fromkeys(table.unclear[name] for name in names if name in table.unclear):
-        unclear = [name for name in names if table.unclear.get(name) == reason]
-        sentence += f"{', '.join(unclear)} {reason}; "
-    return f"{sentence.removesuffix('; ')}."
-
-
-def nearly_numeric(column: pd.Series) -> bool:
-    """Whether a column of text holds numbers for the most part."""
-    return is_text(column) and mostly_numeric(column)
-
-
-def _example(table: Table, name: str) -> str:
-    """Show the first value of a column that keeps it from being numeric."""
-    column = table.frame[name]
-    if not is_text(column):
-        return f"{column.dtype} values"
-    found = None if name in table.unclear else obstacle(column)
-    if found is None:
-        row = next(row for row, cell in enumerate(column) if pd.notna(cell) and str(cell).strip())
-        found = row, str(column.iloc[row])
-    return f"{table.place(found[0])} holds {_shortened(found[1])!r}"
-
-
-def _shortened(value: str) -> str:
-    return value if len(value) <= 40 else value[:37] + "..."
-
-
-def _why_not_numeric(table: Table, name: str, column: pd.Series, role: str) -> str:
-    drop = _drop(name, role)
-    if name in table.unclear:
-        row = next(row for row, cell in enumerate(column) if pd.notna(cell) and str(cell).strip())
-        where = f"{table.place(row)} holds {str(column.iloc[row])!r}"
-        return f"{table.path}: {role} {name!r} {table.unclear[name]} ({where})."
-    if not is_text(column):
-        levels = isinstance(column.dtype, pd.CategoricalDtype) and role == "column"
-        factor = f", or declare it a factor with {_option('categorical', [name])}" if levels else ""
-        return f"{table.path}: {role} {name!r} holds {column.dtype} values, not numbers; {drop}{factor}."
-    found = obstacle(column)
-    if found is None:
-        odd = odd_one(column)
-        where = f" ({table.place(odd[0])} holds {odd[1]!r} after {odd[2]!r})" if odd else ""
-        return f"{table.path}: {role} {name!r} mixes ways to write numbers{where}; correct it, or {drop}."
-    row, value = found
-    ways = ["correct it", drop] if mostly_numeric(column) else [drop]
-    if role == "column" and not mostly_numeric(column):
-        ways.append(f"declare it a factor with {_option('categorical', [name])}")
-    if value in MISSING_CODES or (len(ways) > 1 and not any(sign.isdigit() for sign in value)):
-        ways.insert(-1, f"declare it missing with --na {_quoted(value)}")
-    advice = ", ".join(ways[:-1]) + (", or " if ways[1:] else "") + ways[-1]
-    return f"{table.path}: {role} {name!r} is not numeric: {table.place(row)} holds {_shortened(value)!r}; {advice}."
-
-
-def drop_option(names: Iterable[str]) -> str:
-    """Write the option that leaves columns out, to be copied."""
-    return _option("drop", names)
-
-
-def _option(option: str, names: Iterable[str]) -> str:
-    """Write an option that lists columns; a name with a comma needs one of its own."""
-    plain: list[str] = []
-    own: list[str] = []
-    for name in names:
-        (own if "," in name else plain).append(name)
-    return " ".join(f"--{option} {_quoted(value)}" for value in [",".join(plain), *own] if value)
-
-
-def _drop(name: str, role: str) -> str:
-    return f"leave the column out with {drop_option([name])}" if role == "column" else f"choose another {role}"
-
-
-def _quoted(name: str) -> str:
-    """Write a name as it has to stand on the command line."""
-    return shlex.quote(name)

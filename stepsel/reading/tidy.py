@@ -143,4 +143,5 @@ def leading_zeros(sample: Sequence[Sequence[str]], frame: pd.DataFrame, names: S
     ]
     if not found:
         return []
-    return [f"Leading zeros were left out in {listed(found)}: if these are codes, leave them out with --drop."]
+    advice = "declare them with --categorical, or leave them out with --drop"
+    return [f"Leading zeros were left out in {listed(found)}: if these are codes, {advice}."]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stepsel.reading.columns import Numbers, finish, without_blank_rows
+from stepsel.reading.columns import Numbers, finish, is_text, keep_zeros, positions, without_blank_rows
 from stepsel.reading.errors import ReadingError, listed
 from stepsel.reading.numerals import is_missing_code
 
@@ -47,9 +47,15 @@ def read_typed(data: bytes, kind: str, path: Path | str) -> tuple[pd.DataFrame, 
         column = frame.iloc[:, position]
         if column.dtype == object and column.map(lambda cell: isinstance(cell, Decimal) or cell is None).all():
             frame.isetitem(position, column.astype(float).to_numpy())
+        elif column.dtype == object and column.map(_is_nested).any():
+            frame.isetitem(position, column.map(str).to_list())  # no variable, but one that can be named
     names = [str(name) for name in frame.columns]
     frame.columns = pd.RangeIndex(len(names))
     return frame, names
+
+
+def _is_nested(cell: object) -> bool:
+    return isinstance(cell, list | tuple | dict | np.ndarray)
 
 
 def _run(reader: Any, data: bytes, kind: str, path: Path | str, **options: Any) -> Any:
@@ -125,9 +131,12 @@ def read_sheet(
         frame, first = frame.iloc[1:].reset_index(drop=True), first + 1
     frame = without_blank_rows(frame, notes)
     frame = pd.DataFrame({position: _plain(frame[position]) for position in frame.columns})
+    written = {p: frame[p] for p in positions(frame) if names[p].strip() in numbers.codes and is_text(frame[p])}
     numbers.look(frame)
     numbers.put(frame, "." if len(numbers.evidence()) != 1 else numbers.evidence().pop())
     finish(frame, numbers)
+    for position, text in written.items():
+        keep_zeros(frame, position, text)
     return frame, names, first + skip_rows + 1, notes
 
 
