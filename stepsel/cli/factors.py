@@ -72,7 +72,8 @@ class Factors:
         columns = {name: levels(table.frame[name]) for name in names if name in self.declared or name in decided}
         references = {name: _level(table, name, self.declared.get(name), column) for name, column in columns.items()}
         if self.auto:
-            words = [f"{name} ({columns[name].nunique()} levels)" for name in decided]
+            counts = {name: columns[name].nunique() for name in decided}
+            words = [f"{name} ({count} level{'s' * (count != 1)})" for name, count in counts.items()]
             self.notes.append(
                 f"Text that was taken as factors (--categorical auto): {listed(words, 20) or 'no column'}."
             )

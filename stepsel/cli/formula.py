@@ -188,8 +188,11 @@ def formula_terms(values: Iterable[str], columns: Sequence[str]) -> list[str]:
     """
     names: list[str] = []
     for value in values:
+        if value.strip() in columns:
+            names.append(value.strip())
+            continue
         depth, quote, parts = 0, "", [""]
-        for sign in "" if value.strip() in columns else value:
+        for sign in value:
             if quote or sign in "`'\"":
                 quote = "" if sign == quote else quote or sign
             else:
@@ -198,5 +201,5 @@ def formula_terms(values: Iterable[str], columns: Sequence[str]) -> list[str]:
                 parts.append("")
             else:
                 parts[-1] += sign
-        names += [part.strip() for part in parts if part.strip()] or [value.strip()]
+        names += [part.strip() for part in parts if part.strip()]
     return names
