@@ -169,6 +169,8 @@ def _scope(
         raise ValueError(f"scope is {scope!r}: give one formula, or a dict with the formulas 'lower' and 'upper'.")
     sides = {}
     for side, text in scope.items():
+        if isinstance(text, str):
+            text = re.sub(r"^\s*\.\s*~", "~", text)  # R writes the response of a scope as a dot, too
         sides[side] = parse(with_quotes(text, labels), parsed.right, f"scope[{side!r}]")
         if sides[side].intercept != parsed.intercept:
             raise ValueError(
@@ -309,7 +311,10 @@ def _declared(categorical: Any, names: Mapping[str, Any], table: "Table") -> dic
     declared = {table.labels[at]: level for at, level in found.items()}
     unused = next((name for name in declared if name not in names), None)
     if unused is not None:
-        raise ValueError(f"categorical: {unused!r} is no variable of the formula by itself: write C({unused}) there.")
+        raise ValueError(
+            f"categorical: {unused!r} is no variable of the formula by itself: write {unused}, or C({unused}, "
+            "Treatment(level)) for a reference level, there."
+        )
     return declared
 
 

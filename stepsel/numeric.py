@@ -102,7 +102,7 @@ def _no_number(value: Any, row: int, label: Hashable, what: str) -> Exception:
         return TypeError(f"{where}: argument must be a string or a real number, and strings are refused.")
     way_out = 'for two classes give family="binomial"'
     if what == "column":
-        way_out = "turn all its values into text if they are categories, or drop it"
+        way_out = "name it in categorical if its values are categories, or drop it"
     return ValueError(
         f"{where}, which is not a number in the range of double precision: convert it to numbers (pandas.to_numeric), "
         f"{way_out}."

@@ -166,6 +166,11 @@ class StepwiseResult:
         return part
 
     @property
+    def model_columns(self) -> Any:
+        """The design columns of the final model, aliased ones left out, in input order."""
+        return self._chosen
+
+    @property
     def entered(self) -> list[int]:
         """The positions of the terms that entered, in the order in which they did."""
         steps = self._path.steps

@@ -63,7 +63,7 @@ class _OneBlasThread:
                 self._limit.restore_original_limits()
 
 
-_one_blas_thread = _OneBlasThread()
+one_blas_thread = _OneBlasThread()
 
 
 def select(task: Task) -> StepwiseResult:
@@ -85,7 +85,7 @@ def select(task: Task) -> StepwiseResult:
         If ``settings.collinearity`` is "raise" and terms are aliased or strongly correlated.
     """
     n_rows, settings, terms = len(task.design.y) + task.design.n_dropped, task.settings, task.terms
-    with _one_blas_thread:
+    with one_blas_thread:
         task, engine = _opened(task)
         notices.of_data(task.design, n_rows, terms, engine.geometry.scale.constant)
         notices.of_weights(task.design.weights, settings.weight_type)
@@ -132,7 +132,7 @@ def search_again(task: Task) -> tuple[LinearEngine | LikelihoodEngine, Path]:
     ValueError
         As `select`.
     """
-    with _one_blas_thread:
+    with one_blas_thread:
         task, engine = _opened(task)
         return engine, _walked(task, engine)[1]
 

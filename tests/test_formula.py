@@ -198,7 +198,7 @@ def test_scope_as_in_r(data):
     assert first.query("move == 'remove' and status == 'kept'")["term"].tolist() == ["x"]
     # g keeps both interactions with it out of reach until h is in; x:g may enter at once
     assert first.query("status == 'hierarchy'")["term"].tolist() == ["x:h", "g:h"]
-    dotted = stepwise("y ~ x + g", data, scope="~ .^2 + h", criterion="bic")
+    dotted = stepwise("y ~ x + g", data, scope=". ~ .^2 + h", criterion="bic")
     assert set(dotted.candidates["term"]) == {"x", "g", "h", "x:g"}
     assert stepwise("y ~ 1", data, scope="~ x + h").selected == ["x", "h"]
     full_scope = stepwise("y ~ h + x", data, scope="~ .^2", keep=["h", "x", "h:x"])
@@ -446,6 +446,16 @@ def test_arrays_that_are_no_columns(data):
     assert "g.map(table)" in result.selected
     assert np.isfinite(result.predict(data.head(2))).all()
     assert len(knots) + len(table) == 5
+
+
+@pytest.mark.parametrize("term", ["I(x - x.mean())", "I(x > np.median(x))", "pd.qcut(x, 3, labels=False)", "lag(x)"])
+def test_expressions_of_all_rows_do_not_predict(data, term):
+    result = stepwise(f"y ~ {term} + z", data, start="full", direction="forward", missing="drop")
+    assert np.isfinite(np.asarray(result.model.predict())).all()
+    with pytest.raises(ValueError, match="depends on all rows"):
+        result.predict(data.head(3))
+    fine = stepwise("y ~ center(x) + I(x > 2) + np.log(z)", data, start="full", direction="forward")
+    assert_allclose(fine.predict(data.head(3)), fine.predict(data)[:3])
 
 
 def test_functions_that_a_pickle_cannot_carry(data):

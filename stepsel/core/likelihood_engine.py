@@ -399,6 +399,11 @@ class LikelihoodEngine:
         covariance = back @ inverse[np.ix_(places, places)] @ back.T
         return Coefficients(params, covariance, np.inf)
 
+    @property
+    def at_infinity(self) -> bool:
+        """Whether the current model separates the response, so that coefficients have no finite estimate."""
+        return self._model.optimum.separated
+
     def final(self) -> dict[str, float]:
         """Return dispersion and discrimination of the current model, by name, where the family has them."""
         optimum, likelihood = self._model.optimum, self.likelihood

@@ -11,7 +11,7 @@ from stepsel.core.fits import FloatArray
 from stepsel.core.refit import least_squares
 from stepsel.core.terms import IntArray
 from stepsel.inference.outcome import Outcome
-from stepsel.inference.rerun import many, run, seeds, selected, task_of, whole_number
+from stepsel.inference.rerun import many, run, seeds, task_of, whole_number
 from stepsel.inference.together import fits_together, permuted_together
 from stepsel.summary import Summary
 from stepsel.task import Task
@@ -98,8 +98,8 @@ def null_test(
         As for :meth:`StepwiseSelector.fit`.
     n_permutations : int
     statistic : {"r2", "deviance", "n_selected"}
-        R2 (McFadden's outside the Gaussian family), the deviance that is explained, or the number of selected terms
-        besides the kept ones, of the selected model.
+        R2 (McFadden's outside the Gaussian family; beyond the kept terms, if there are some), the deviance that is
+        explained beyond them, or the number of selected terms besides the kept ones, of the selected model.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
         Processes, as joblib counts them; the result is the same on any number.
@@ -143,26 +143,35 @@ def null_test(
         raise ValueError(f"statistic is {statistic!r}: choose one of {', '.join(map(repr, STATISTICS))}.")
     count = whole_number(n_permutations, "n_permutations")
     task = task_of(selector, X, y, sample_weight, offset)
+    if task.terms.kept.all():
+        raise ValueError("every term is kept: there is no selection to test.")
     inputs = seeds(random_state, count)
-    best = selected(task)
-    n_kept, kept = int(task.terms.kept.sum()), _on_kept(task)
+    kept = _on_kept(task)
     jobs = [(seed, kept) for seed in inputs]
     together = _together if fits_together(task) else None
     found = many(_permuted, task, jobs, n_jobs=n_jobs, verbose=verbose, what="permutations", together=together)
-    outcomes = [(best.final.deviance, best.final.log_likelihood, int(best.active.sum()))]
-    outcomes += [item for item in found if item is not None]
-    deviance, loglik, size = (np.array(values, dtype=float) for values in zip(*outcomes, strict=True))
+    figures = [_figures(task, run(task), kept, None)] + [item for item in found if item is not None]
+    deviance, loglik, size, reference = (np.array(values, dtype=float) for values in zip(*figures, strict=True))
+    n_selected = (size - int(task.terms.kept.sum())).astype(np.intp)
     if statistic == "n_selected":
-        values = size - n_kept
-    elif statistic == "deviance":
-        values = best.null_deviance - deviance if task.settings.family != "cox" else 2 * (loglik - best.null_loglik)
+        values = n_selected.astype(float)
     elif task.settings.gaussian:
-        values = 1 - deviance / best.null_deviance
+        values = 1 - deviance / reference
+        if statistic == "deviance":
+            # In the units of the data; permuted residuals leave other amounts to explain beyond the kept terms.
+            values = values * reference[0]
     else:
-        values = 1 - loglik / best.null_loglik
-    return NullTest(
-        statistic, float(values[0]), values[1:], (size[1:] - n_kept).astype(np.intp), len(found) - len(outcomes) + 1
-    )
+        base = _kept_alone(task)
+        values = 1 - loglik / base.log_likelihood if statistic == "r2" else base.deviance - deviance
+        if statistic == "deviance" and task.settings.family == "negative_binomial":
+            values = 2 * (loglik - base.log_likelihood)  # deviances at other dispersions do not compare
+    return NullTest(statistic, float(values[0]), values[1:], n_selected[1:], len(found) - len(figures) + 1)
+
+
+def _kept_alone(task: Task) -> Outcome:
+    """Return the model of the kept terms alone."""
+    settings = replace(task.settings, max_steps=0, max_terms=None)
+    return run(replace(task, start=task.terms.kept.copy(), settings=settings))
 
 
 def _on_kept(task: Task) -> Any:
@@ -177,7 +186,14 @@ def _on_kept(task: Task) -> Any:
         fit = least_squares(Z, design.y, design.weights, intercept=intercept)
         fitted = Z @ fit.params[int(intercept) :] + (fit.params[0] if intercept else 0.0)
         root = np.ones(len(design.y)) if design.weights is None else np.sqrt(design.weights)
-        return ("response", fitted, (design.y - fitted) * root, root)
+        basis = np.column_stack([np.ones((len(Z), int(intercept))), Z]) * root[:, None]
+        return (
+            "response",
+            fitted,
+            (design.y - fitted) * root,
+            root,
+            np.linalg.qr(basis / np.linalg.norm(basis, axis=0))[0],
+        )
     others = np.setdiff1d(np.arange(design.X.shape[1]), kept)
     basis = np.column_stack([np.ones(len(Z)), Z])
     X = np.asarray(design.X[:, others], dtype=float)
@@ -189,13 +205,15 @@ def _independent(X: Any, *, intercept: bool) -> IntArray:
     """Return columns that span what all do."""
     from scipy.linalg import qr
 
+    whole = np.linalg.norm(np.asarray(X, dtype=float), axis=0)
     centred = np.asarray(X, dtype=float) - (np.mean(X, axis=0) if intercept else 0.0)
     size = np.linalg.norm(centred, axis=0)
+    centred[:, size <= 1e-10 * whole] = 0.0
     _, R, order = qr(centred / np.where(size > 0, size, 1.0), mode="economic", pivoting=True)
     return np.sort(order[np.flatnonzero(np.abs(R.diagonal()) > 1e-10)])
 
 
-def _permuted(task: Task, how: tuple[np.random.SeedSequence, Any]) -> tuple[float, float, int]:
+def _permuted(task: Task, how: tuple[np.random.SeedSequence, Any]) -> tuple[float, float, int, float]:
     seed, kept = how
     design, order = task.design, np.random.default_rng(seed).permutation(len(task.design.y))
     if kept is None:
@@ -203,23 +221,36 @@ def _permuted(task: Task, how: tuple[np.random.SeedSequence, Any]) -> tuple[floa
         moved = {name: values[order] for name, values in vectors.items() if values is not None}
         changed = replace(design, **moved)
     elif kept[0] == "response":
-        _, fitted, residual, root = kept
-        changed = replace(design, y=fitted + residual[order] / root)
+        changed = replace(design, y=kept[1] + kept[2][order] / kept[3])
     else:
         _, fitted, residual, others = kept
         X = np.array(design.X, dtype=float)
         X[:, others] = fitted + residual[order]
         changed = replace(design, X=X)
-    return _figures(run(replace(task, design=changed)))
+    return _figures(task, run(replace(task, design=changed)), kept, order)
 
 
-def _figures(outcome: Outcome) -> tuple[float, float, int]:
-    return outcome.deviance, outcome.log_likelihood, int(outcome.active.sum())
+def _figures(task: Task, outcome: Outcome, kept: Any, order: Any) -> tuple[float, float, int, float]:
+    """Return deviance, log-likelihood and size of a selected model, and in the Gaussian family what is to be explained.
+
+    That is the residual sum of squares of the kept terms alone, on the same response.
+    """
+    reference = np.nan
+    if task.settings.gaussian and kept is None:
+        y = task.design.y
+        weights = np.ones(len(y)) if task.design.weights is None else task.design.weights
+        mean = np.average(y, weights=weights) if task.settings.fit_intercept else 0.0
+        reference = float(weights @ (y - mean) ** 2)
+    elif task.settings.gaussian:
+        residual = kept[2] if order is None else kept[2][order]
+        reference = float(np.sum((residual - kept[4] @ (kept[4].T @ residual)) ** 2))
+    return outcome.deviance, outcome.log_likelihood, int(outcome.active.sum()), reference
 
 
 def _together(task: Task, inputs: Sequence[tuple[np.random.SeedSequence, Any]]) -> list[Any]:
     n, y = len(task.design.y), task.design.y
     orders = [np.random.default_rng(seed).permutation(n) for seed, _ in inputs]
     kept = inputs[0][1]
-    responses = [y[order] if kept is None else kept[1] + kept[2][order] / kept[3] for order in orders]
-    return [None if outcome is None else _figures(outcome) for outcome in permuted_together(task, np.array(responses))]
+    responses = np.array([y[order] if kept is None else kept[1] + kept[2][order] / kept[3] for order in orders])
+    outcomes = zip(permuted_together(task, responses), orders, strict=True)
+    return [None if outcome is None else _figures(task, outcome, kept, order) for outcome, order in outcomes]

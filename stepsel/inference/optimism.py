@@ -28,6 +28,7 @@ class Optimism:
         Index ``measure``; ``apparent`` (of the selected model on its own data), ``optimism`` (mean over bootstrap
         samples of performance there minus performance on all rows), ``corrected`` (their difference).
     n_resamples, n_failed : int
+        Bootstrap samples that count, and those that could not be run or separate the response.
     """
 
     table: pd.DataFrame
@@ -36,9 +37,10 @@ class Optimism:
 
     def summary(self) -> Summary:
         """Return the table as text (and as HTML in a notebook)."""
+        failed = f" ({self.n_failed} more could not be run or separate the response)" if self.n_failed else ""
         text = (
-            f"{self.n_resamples} bootstrap samples; the whole selection was run on each. What is corrected estimates "
-            "the performance on new data of the same kind."
+            f"{self.n_resamples} bootstrap samples{failed}; the whole selection was run on each. What is corrected "
+            "estimates the performance on new data of the same kind."
         )
         return Summary([("Optimism of the selection", self.table.reset_index())], text)
 
@@ -80,8 +82,8 @@ def optimism(
     -------
     Optimism
         ``.table`` with the measures "r2" (share of the deviance that is explained; of the log partial likelihood for
-        Cox) and "deviance" (per observation; the mean squared error in the Gaussian family), and "auc" or
-        "concordance" where they apply.
+        Cox) and "deviance" (per observation; the mean squared error in the Gaussian family, Poisson's for all counts),
+        and "auc" or "concordance" where they apply.
 
     Raises
     ------
@@ -110,7 +112,9 @@ def optimism(
     together = _together if fits_together(task) else None
     inputs = seeds(random_state, count)
     found = many(_difference, task, inputs, n_jobs=n_jobs, verbose=verbose, what="resamples", together=together)
-    differences = [item for item in found if item is not None]
+    differences = [item for item in found if item]
+    if not differences:
+        raise ValueError("every resample separates the response: there is no optimism to estimate.")
     mean = {name: float(np.mean([difference[name] for difference in differences])) for name in apparent}
     table = pd.DataFrame({"apparent": pd.Series(apparent), "optimism": pd.Series(mean)})
     table["corrected"] = table["apparent"] - table["optimism"]
@@ -124,11 +128,13 @@ def _resample(task: Task, seed: np.random.SeedSequence) -> IntArray:
 
 
 def _difference(task: Task, seed: np.random.SeedSequence) -> dict[str, float]:
-    part = on_rows(task, _resample(task, seed))
-    return _between(task, part, run(part))
+    rows = _resample(task, seed)
+    outcome = run(on_rows(task, rows))
+    return {} if outcome.separated else _between(task, rows, outcome)  # its deviance on other rows is infinite
 
 
-def _between(task: Task, part: Task, outcome: Outcome) -> dict[str, float]:
+def _between(task: Task, rows: IntArray, outcome: Outcome) -> dict[str, float]:
+    part = replace(task, design=task.design.rows(rows))
     there, here = _performance(part, outcome), _performance(task, outcome)
     return {name: there[name] - here[name] for name in here}
 
@@ -137,7 +143,7 @@ def _together(task: Task, inputs: Sequence[np.random.SeedSequence]) -> list[Any]
     rows = [_resample(task, seed) for seed in inputs]
     counts = np.array([np.bincount(one, minlength=len(task.design.y)) for one in rows], dtype=float)
     outcomes = zip(rows, resampled_together(task, counts), strict=True)
-    return [None if outcome is None else _between(task, on_rows(task, one), outcome) for one, outcome in outcomes]
+    return [None if outcome is None else _between(task, one, outcome) for one, outcome in outcomes]
 
 
 def _performance(task: Task, outcome: Outcome) -> dict[str, float]:
@@ -154,8 +160,8 @@ def _performance(task: Task, outcome: Outcome) -> dict[str, float]:
     weights = design.trials if design.trials is not None else design.weights
     weights = np.ones(len(eta)) if weights is None else weights
     level = np.full(len(eta), np.average(design.y, weights=weights) if settings.fit_intercept else _no_model(task))
-    if design.offset is not None and settings.fit_intercept:
-        level = _null_mean(task)
+    if design.offset is not None:
+        level = _null_mean(task) if settings.fit_intercept else mean_response(settings.family, design.offset)
     here, null = (weights @ _unit_deviance(task, mean) for mean in (mu, level))
     measures = {"r2": float(1 - here / null), "deviance": float(here / weights.sum())}
     if family_name(settings.family) == "binomial":
@@ -168,7 +174,8 @@ def _cox_performance(task: Task, eta: FloatArray) -> dict[str, float]:
     likelihood = likelihood_of(task.settings, replace(task.design, offset=None))
     assert isinstance(likelihood, Cox)
     eta = eta[likelihood.order]
-    here, null = likelihood.evaluate(eta)[0], likelihood.evaluate(np.zeros(len(eta)))[0]
+    offset = np.zeros(len(eta)) if task.design.offset is None else task.design.offset[likelihood.order]
+    here, null = likelihood.evaluate(eta)[0], likelihood.evaluate(offset)[0]
     measures = {"r2": float(1 - here / null), "deviance": float(-2 * here / likelihood.n_obs)}
     return measures | likelihood.discrimination(eta)
 

@@ -17,6 +17,8 @@ class Outcome(NamedTuple):
     params : float array
         Its coefficients, the intercept first where there is one.
     log_likelihood, deviance : float
+    separated : bool
+        Whether the response is separated, so that coefficients are on their way to infinity.
     """
 
     active: BoolArray
@@ -24,3 +26,4 @@ class Outcome(NamedTuple):
     params: FloatArray
     log_likelihood: float
     deviance: float
+    separated: bool = False

@@ -16,9 +16,10 @@ from stepsel.core.likelihood_engine import LikelihoodEngine
 from stepsel.core.linear import LinearEngine
 from stepsel.core.refit import least_squares
 from stepsel.core.terms import IntArray
+from stepsel.design import Design
 from stepsel.inference.outcome import Outcome
 from stepsel.result import StepwiseResult
-from stepsel.selection import complete, search_again, select
+from stepsel.selection import complete, one_blas_thread, search_again, select
 from stepsel.selector import StepwiseSelector
 from stepsel.task import Task
 
@@ -42,11 +43,13 @@ def task_of(selector: Any, X: Any, y: Any, sample_weight: Any = None, offset: An
     Raises
     ------
     ValueError
-        If the data or the parameters cannot be honoured.
+        If the data or the parameters cannot be honoured, or frequency weights are no whole numbers.
     """
     if isinstance(selector, StepwiseResult):
         if X is not None or y is not None:
             raise ValueError("X and y are given besides a result, which has its own data: leave them out.")
+        if sample_weight is not None or offset is not None:
+            raise ValueError("sample_weight or offset is given besides a result, which has its own: leave it out.")
         task = selector.task
     elif isinstance(selector, StepwiseSelector):
         if X is None:
@@ -56,7 +59,20 @@ def task_of(selector: Any, X: Any, y: Any, sample_weight: Any = None, offset: An
             task = complete(clone(selector)._task(X, y, sample_weight, offset)[0])
     else:
         raise ValueError(f"selector is {selector!r}: give a StepwiseSelector or the result of a selection.")
-    return replace(task, settings=replace(task.settings, verbose=0))
+    return replace(task, design=_copied(task), settings=replace(task.settings, verbose=0))
+
+
+def _copied(task: Task) -> Design:
+    """Return the design with every row as often as its frequency weight says: copies are drawn one by one."""
+    design = task.design
+    if design.weights is None or task.settings.weight_type != "frequency":
+        return design
+    if (design.weights % 1 != 0).any():
+        raise ValueError(
+            "sample_weight holds fractions, which cannot be copies of a row to draw from: give whole numbers, or "
+            'weight_type="analytic".'
+        )
+    return replace(design.rows(np.repeat(np.arange(len(design.y)), design.weights.astype(np.intp))), weights=None)
 
 
 def selected(task: Task) -> StepwiseResult:
@@ -87,7 +103,8 @@ def run(task: Task) -> Outcome:
     final = path.steps[-1]
     columns = engine.model_columns()
     params = estimates(engine, columns)
-    return Outcome(final.active, columns, params, final.fit.log_likelihood, final.fit.deviance)
+    separated = isinstance(engine, LikelihoodEngine) and engine.at_infinity
+    return Outcome(final.active, columns, params, final.fit.log_likelihood, final.fit.deviance, separated)
 
 
 def estimates(engine: LinearEngine | LikelihoodEngine, columns: IntArray) -> FloatArray:
@@ -156,6 +173,8 @@ def seeds(random_state: Any, n: int) -> list[np.random.SeedSequence]:
     random_state : int, RandomState, Generator or None
     n : int
     """
+    if isinstance(random_state, np.random.SeedSequence):
+        return np.random.SeedSequence(random_state.entropy).spawn(n)
     if isinstance(random_state, np.random.Generator):
         entropy = int(random_state.integers(2**63))
     elif isinstance(random_state, Integral):
@@ -203,10 +222,13 @@ def many(
     """
     from joblib import Parallel, delayed, effective_n_jobs
 
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+        raise ValueError(f"n_jobs is {n_jobs!r}: give a number of processes, or -1 for one a core.")
     if not task.settings.gaussian:  # the same path with fewer refits: bounds rule the others out
         task = replace(task, settings=replace(task.settings, candidates="leading"))
     # The size of a chunk must not depend on the number of cores: it decides the rounding of matrix products.
-    size = min(max(_CHUNK, len(inputs) // 16), _CHUNK * 8, max(1, _LARGEST // len(task.design.y)))
+    widest = max(len(task.design.y), 4 * (task.design.X.shape[1] + 1) ** 2)
+    size = min(max(_CHUNK, len(inputs) // 16), _CHUNK * 8, max(1, _LARGEST // widest))
     chunks = [inputs[at : at + size] for at in range(0, len(inputs), size)]
     cores = min(effective_n_jobs(n_jobs), len(chunks))
     parts: Iterator[list[Any]]
@@ -242,7 +264,8 @@ def _some(
 ) -> list[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        results = [None] * len(inputs) if together is None else together(task, inputs)
+        with one_blas_thread:  # the result must not depend on the number of threads either
+            results = [None] * len(inputs) if together is None else together(task, inputs)
         for at, one in enumerate(inputs):
             if results[at] is None:
                 try:

@@ -138,7 +138,7 @@ def selective_inference(result: Any, *, sigma: float | None = None, alpha: float
     task, order = result.task, _order(result)
     X, y = _standard(task)
     deviation = _sigma(X, y, sigma, intercept=task.settings.fit_intercept)
-    steps = _path(X, y, order, deviation)
+    steps = _path(X, y, order, deviation, task.settings.tolerance)
     rows = []
     for number, (at, step) in enumerate(zip(order, steps, strict=True), start=1):
         scale = _unit(task)[at]
@@ -199,7 +199,7 @@ def _unit(task: Task) -> FloatArray:
 
 def _sigma(X: FloatArray, y: FloatArray, sigma: float | None, *, intercept: bool) -> float:
     if sigma is not None:
-        if not isinstance(sigma, Real) or not sigma > 0:
+        if not isinstance(sigma, Real) or isinstance(sigma, bool) or not 0 < sigma < np.inf:
             raise ValueError(f"sigma is {sigma!r}: give a number above 0.")
         return float(sigma)
     n, rank = len(y), int(np.linalg.matrix_rank(X))
@@ -209,7 +209,7 @@ def _sigma(X: FloatArray, y: FloatArray, sigma: float | None, *, intercept: bool
     return float(np.sqrt(residual @ residual / (n - rank - int(intercept))))
 
 
-def _path(X: FloatArray, y: FloatArray, order: list[int], sigma: float) -> list[_Step]:
+def _path(X: FloatArray, y: FloatArray, order: list[int], sigma: float, tolerance: float = 0.0) -> list[_Step]:
     """Return every step with the bounds that it and the steps before it set.
 
     At each step the chosen column, what the model explains taken out, had the largest correlation with the response:
@@ -221,7 +221,7 @@ def _path(X: FloatArray, y: FloatArray, order: list[int], sigma: float) -> list[
     steps = []
     for number, at in enumerate(order, start=1):
         size = np.linalg.norm(left, axis=0)
-        usable = open_ & (size > 1e-10)
+        usable = open_ & (size**2 > max(tolerance, 1e-15))  # what was aliased with the model was no rival
         unit = np.divide(left, size, out=np.zeros_like(left), where=usable)
         sign = np.sign(unit[:, at] @ y) or 1.0
         chosen = sign * unit[:, at]

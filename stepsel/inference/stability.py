@@ -56,6 +56,8 @@ class SelectionStability:
         The selection on all rows.
     n_failed : int
         Resamples without a result.
+    n_separated : int
+        Resamples whose selected model separates the response: their coefficients are on the way to infinity.
     method : str
     """
 
@@ -67,6 +69,7 @@ class SelectionStability:
     full: pd.DataFrame | None
     chosen: StepwiseResult
     n_failed: int
+    n_separated: int
     method: str
 
     @property
@@ -92,7 +95,7 @@ class SelectionStability:
         if self.full is not None:
             full, error = self.full["estimate"].to_numpy(), self.full["std_error"].to_numpy()
         frequency = np.where(self.owner < 0, 1.0, self.included.mean(axis=0)[self.owner])
-        chosen = _estimates(self.chosen, self.labels)
+        chosen = _estimates(self.chosen, len(self.labels))
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.sqrt(((b - full) ** 2).mean(axis=0)) / error
             bias = (b.mean(axis=0) / full / frequency - 1) * 100
@@ -154,6 +157,12 @@ class SelectionStability:
         same = float((self.included == final).all(axis=1).mean())
         unsure = self.inclusion[(self.inclusion > 0.3) & (self.inclusion < 0.7)].sort_values()
         failed = f" ({self.n_failed} more could not be run)" if self.n_failed else ""
+        separated = (
+            f"\nIn {self.n_separated} of them the response is separated: coefficients are on the way to infinity, "
+            "and rule rmsd_ratio and relative_conditional_bias."
+            if self.n_separated
+            else ""
+        )
         shaky = (
             f"Between 30 and 70 % of the time selected: {', '.join(map(shown, unsure.index))}: chance decides."
             if len(unsure)
@@ -164,6 +173,7 @@ class SelectionStability:
             f"The selected model was found again in {100 * same:.1f} % of them, among {len(self.models)} different "
             f"models.\n{shaky}\nrmsd_ratio above 1: selection makes the coefficient less certain than the full model "
             "does; relative_conditional_bias (%): how far the coefficient is off where its term is selected."
+            + separated
         )
 
     def summary(self) -> Summary:
@@ -214,7 +224,8 @@ def selection_stability(
     fraction : float
         That share.
     resamples : int array of shape (n_resamples, n_drawn), optional
-        Row numbers to use instead of random ones, of the rows that the selection uses.
+        Row numbers to use instead of random ones, of the rows that the selection uses: complete ones, and with
+        frequency weights each copy of a row by itself.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
         Processes, as joblib counts them; the result is the same on any number.
@@ -256,7 +267,8 @@ def selection_stability(
     task = task_of(selector, X, y, sample_weight, offset)
     inputs = _inputs(task, n_resamples, method, fraction, resamples, random_state)
     chosen, full = selected(task), full_model(task)
-    together = _together if fits_together(task) else None
+    drawn = inputs[0][1]
+    together = _together if fits_together(task, drawn) else None
     found = many(_resampled, task, inputs, n_jobs=n_jobs, verbose=verbose, what="resamples", together=together)
     outcomes: list[Outcome] = [item for item in found if item is not None]
     intercept, n_columns = has_intercept(task), len(task.design.labels)
@@ -271,9 +283,10 @@ def selection_stability(
         coefficients=np.array(
             [spread(outcome.params, outcome.columns, n_columns, intercept=intercept) for outcome in outcomes]
         ),
-        full=None if full is None else _estimates(full, labels),
+        full=None if full is None else _estimates(full, len(labels)),
         chosen=chosen,
         n_failed=len(found) - len(outcomes),
+        n_separated=sum(outcome.separated for outcome in outcomes),
         method=method,
     )
 
@@ -287,7 +300,12 @@ def _inputs(
         drawn = n if method == "bootstrap" else max(2, round(fraction * n))
         count = whole_number(n_resamples, "n_resamples")
         return [(seed, drawn, method == "bootstrap") for seed in seeds(random_state, count)]
-    rows = np.asarray(resamples)
+    try:
+        rows = np.asarray(resamples)
+    except ValueError:
+        raise ValueError("resamples has rows of different lengths: give row numbers, a row a resample.") from None
+    if rows.ndim == 2 and rows.shape[1] < 2:
+        raise ValueError(f"resamples has shape {rows.shape}: give at least two row numbers a resample.")
     if rows.ndim != 2 or rows.dtype.kind not in "iu" or not rows.size:
         raise ValueError(f"resamples has shape {rows.shape} and type {rows.dtype}: give row numbers, a row a resample.")
     if rows.min() < 0 or rows.max() >= n:
@@ -313,9 +331,14 @@ def _together(task: Task, inputs: Sequence[tuple[Any, int, bool]]) -> list[Any]:
     return resampled_together(task, np.array(counts, dtype=float))
 
 
-def _estimates(result: StepwiseResult, labels: list[Hashable]) -> pd.DataFrame:
-    table = result.tidy().set_index("term")[["estimate", "std_error"]]
-    return table.reindex(pd.Index(labels, dtype=object, tupleize_cols=False))
+def _estimates(result: StepwiseResult, n_coefficients: int) -> pd.DataFrame:
+    """Return estimate and standard error of every coefficient, NaN where it is not in the model."""
+    found = result.tidy()[["estimate", "std_error"]].to_numpy(dtype=float)
+    intercept = len(found) - len(result.model_columns)
+    places = np.concatenate([np.arange(intercept), intercept + result.model_columns]).astype(np.intp)
+    table = np.full((n_coefficients, 2), np.nan)
+    table[places] = found
+    return pd.DataFrame(table, columns=["estimate", "std_error"])
 
 
 def _index(labels: list[Hashable], name: str) -> pd.Index:

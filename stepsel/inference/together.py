@@ -13,6 +13,10 @@ from stepsel.task import Task
 
 # Products of all pairs of columns are held at once up to this many numbers.
 _LARGEST = 2**22
+# With more columns a step's arithmetic outweighs its overhead: the engine is faster.
+_WIDEST = 100
+# A sum of squares that centring leaves less of than this has lost its digits.
+_LOST = 1e-6
 # Else rows are read in blocks of this many.
 _BLOCK = 2**14
 _CRITERIA = ("aic", "aicc", "bic", "hqic", "pvalue")
@@ -34,8 +38,10 @@ class _Moments(NamedTuple):
     mean: FloatArray
 
 
-def fits_together(task: Task) -> bool:
-    """Whether a task is of the kind that is run together here."""
+def fits_together(task: Task, n_drawn: int | None = None) -> bool:
+    """Whether a task is of the kind that is run together here, on ``n_drawn`` rows (by default all)."""
+    n_rows = len(task.design.y) if n_drawn is None else n_drawn
+    spare = 2 * (task.settings.criterion == "aicc")
     settings, design, terms = task.settings, task.design, task.terms
     return (
         settings.gaussian
@@ -46,7 +52,8 @@ def fits_together(task: Task) -> bool:
         and terms.hierarchy is None
         and len(terms) > 0
         and bool((terms.sizes == 1).all())
-        and design.X.shape[1] + 2 + int(settings.fit_intercept) < len(design.y)
+        and design.X.shape[1] <= _WIDEST
+        and design.X.shape[1] + 2 + int(settings.fit_intercept) + spare < n_rows
         and settings.tolerance < SMALLEST_TOLERANCE
     )
 
@@ -68,9 +75,12 @@ def resampled_together(task: Task, counts: FloatArray) -> list[Outcome | None]:
     Z, shift, scale = _scaled(task)
     n_obs = float(counts[0].sum())
     gram = _grams(Z, counts)
+    raw = np.einsum("bii->bi", gram).copy()
     mean = counts @ Z / n_obs if task.settings.fit_intercept else np.zeros((len(counts), Z.shape[1]))
     gram -= n_obs * mean[:, :, None] * mean[:, None, :]
-    return _outcomes(task, _at_unit_length(gram, mean, shift, scale), n_obs)
+    held = (np.einsum("bii->bi", gram) > _LOST * raw).all(axis=1)
+    found = _outcomes(task, _at_unit_length(gram, mean, shift, scale), n_obs)
+    return [outcome if fine else None for outcome, fine in zip(found, held, strict=True)]
 
 
 def permuted_together(task: Task, responses: FloatArray) -> list[Outcome | None]:

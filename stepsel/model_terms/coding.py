@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from stepsel.coding import Block
 from stepsel.columns import Column, stack
@@ -62,6 +63,7 @@ class FormulaCoding:
         ValueError
             If it is none, a column is missing, or a factor has a level that was not seen.
         """
+        X = pd.DataFrame(X) if isinstance(X, Mapping) else X
         if not is_frame(X):
             raise ValueError(f"X is a {type(X).__name__}: give a DataFrame with the columns that the formula names.")
         table = Table(X, {})

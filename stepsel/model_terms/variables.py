@@ -256,6 +256,8 @@ class ExpressionVariable:
         What else it uses.
     contrasts, levels : ModelSpec, optional
         How formulaic codes it: by contrasts and by all levels, if it is categorical; else both are the same.
+    whole : bool
+        Whether its value in a row depends on other rows, so that there is none for new data.
     """
 
     text: str
@@ -263,6 +265,7 @@ class ExpressionVariable:
     names: "Names"
     contrasts: Any = None
     levels: Any = None
+    whole: bool = False
 
     @property
     def categorical(self) -> bool:
@@ -283,10 +286,26 @@ class ExpressionVariable:
         if levels.factor_contrasts:
             refuse_identifiers(len(found.labels), int(found.present.sum()), self.text)
             contrasts = self._matrix(self._formula("1"), table, rows).spec
-        return ExpressionVariable(self.text, self.columns, self.names, contrasts, levels)
+        fitted = replace(self, contrasts=contrasts, levels=levels)
+        return replace(fitted, whole=fitted._depends_on_other_rows(table, rows, found.values))
+
+    def _depends_on_other_rows(self, table: Table, rows: BoolArray, values: FloatArray) -> bool:
+        """Whether a row's values change when other rows are taken away, as those of ``x - x.mean()`` do."""
+        half = rows.copy()
+        half[np.flatnonzero(rows)[1::2]] = False
+        try:
+            part = self._matrix(self.levels, table, half).values
+        except ValueError:
+            return True
+        return not np.allclose(part, values[::2], rtol=1e-9, atol=1e-12, equal_nan=True)
 
     def block(self, table: Table, rows: BoolArray | None, column: Column | None = None, *, full: bool) -> Block:
         """Return its columns on some rows of a table: NaN where it is missing."""
+        if rows is None and self.whole:
+            raise ValueError(
+                f"formula: {self.text} depends on all rows of the data, and has other values in new data: write what "
+                "it takes from them as a number, or use center(), scale(), poly(), bs()."
+            )
         found = self._matrix(self.levels if full else self.contrasts, table, rows)
         start = int(self.categorical and not full)  # the intercept
         return Block(found.values[:, start:], list(found.labels[start:]), [0] * (len(found.labels) - start))
