@@ -310,6 +310,21 @@ def test_the_same_on_any_number_of_cores(data, tool):
     pd.testing.assert_series_equal(y, before[1])
 
 
+@pytest.mark.parametrize("tool", [selection_stability, null_test, split_p_values, optimism])
+def test_seed_sequences(data, tool):
+    """The children of one sequence are independent: that is what they are for. None is used up."""
+    first, second = np.random.SeedSequence(5).spawn(2)
+    texts = [str(tool(StepwiseSelector(), *data, random_state=one, **FEW[tool]).summary()) for one in (first, second)]
+    assert texts[0] != texts[1]
+    assert str(tool(StepwiseSelector(), *data, random_state=first, **FEW[tool]).summary()) == texts[0]
+
+
+def test_more_copies_than_memory_holds(data):
+    with pytest.raises(ValueError, match="sample_weight") as error:
+        null_test(StepwiseSelector(), *data, sample_weight=np.full(80, 1e12))
+    assert "\n" not in str(error.value)
+
+
 def test_resamples_that_cannot_be_run_are_counted():
     r = np.random.default_rng(0)
     X, y = r.normal(size=(30, 2)), np.r_[np.ones(2), np.zeros(28)]
@@ -639,6 +654,16 @@ def test_null_test_with_kept_terms_is_freedman_lane(n_kept, statistic, weighted)
             values.append(1 - large / small)
     assert ranks_at_least([found.observed, *found.null]) == ranks_at_least(values)
     assert found.p_value == ranks_at_least(values)[0] / 20
+
+
+@pytest.mark.parametrize("statistic", ["r2", "deviance", "n_selected"])
+@pytest.mark.parametrize("keep", [[], ["b"]])
+def test_units_of_the_response_do_not_matter_to_the_null_test(data, statistic, keep):
+    X, y = data
+    parameters = {"statistic": statistic, "n_permutations": 19, "random_state": 0}
+    p = [null_test(StepwiseSelector(keep=keep), X, y * unit, **parameters).p_value for unit in (1.0, 1e7, 1e-7)]
+    assert p == [p[0]] * 3
+    assert p[0] <= 0.1
 
 
 @pytest.mark.parametrize("statistic", ["r2", "deviance", "n_selected"])

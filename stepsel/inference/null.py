@@ -46,7 +46,7 @@ class NullTest:
     @property
     def p_value(self) -> float:
         """``(1 + b) / (1 + n)``, with ``b`` of ``n`` permutations at least as large as what was observed."""
-        least = self.observed - 1e-9 * max(1.0, abs(self.observed))
+        least = self.observed - 1e-9 * max(abs(self.observed), float(np.abs(self.null).max(initial=0.0)))
         return float((1 + (self.null >= least).sum()) / (1 + len(self.null)))
 
     @property

@@ -27,6 +27,8 @@ from stepsel.task import Task
 _CHUNK = 25
 # What a chunk holds of every row stays below this many numbers.
 _LARGEST = 2**24
+# Rows that frequency weights may stand for: each copy is drawn by itself.
+_MOST_COPIES = 10_000_000
 _PROGRESS_EVERY = 5.0
 
 
@@ -71,6 +73,11 @@ def _copied(task: Task) -> Design:
         raise ValueError(
             "sample_weight holds fractions, which cannot be copies of a row to draw from: give whole numbers, or "
             'weight_type="analytic".'
+        )
+    if design.weights.sum() > _MOST_COPIES:
+        raise ValueError(
+            f"sample_weight stands for {design.weights.sum():.3g} rows, more than can be drawn one by one: give "
+            f'weights that sum to {_MOST_COPIES:.0e} at most, or weight_type="analytic".'
         )
     return replace(design.rows(np.repeat(np.arange(len(design.y)), design.weights.astype(np.intp))), weights=None)
 
@@ -174,7 +181,10 @@ def seeds(random_state: Any, n: int) -> list[np.random.SeedSequence]:
     n : int
     """
     if isinstance(random_state, np.random.SeedSequence):
-        return np.random.SeedSequence(random_state.entropy).spawn(n)
+        same = np.random.SeedSequence(
+            random_state.entropy, spawn_key=random_state.spawn_key, pool_size=random_state.pool_size
+        )
+        return same.spawn(n)  # of a copy: the caller's own is not used up
     if isinstance(random_state, np.random.Generator):
         entropy = int(random_state.integers(2**63))
     elif isinstance(random_state, Integral):

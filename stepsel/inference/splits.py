@@ -195,8 +195,8 @@ def _split(task: Task, seed: np.random.SeedSequence) -> tuple[BoolArray, FloatAr
     p = np.ones(len(task.terms))
     if chosen.any():
         engine, path = search_again(_second(second, active))
-        if isinstance(engine, LikelihoodEngine) and engine.at_infinity:
-            return active, p  # separated: nothing can be estimated on this half
+        if isinstance(engine, LikelihoodEngine) and engine.at_infinity and engine.tests[1] != "lr":
+            return active, p  # separated: score and Wald tests mean nothing, the likelihood ratio stands
         here, there = path.steps[0].fit, np.flatnonzero(path.steps[0].active & chosen)
         moves = engine.neighbours(np.empty(0, dtype=np.intp), there)
         test = PartialF() if task.settings.gaussian else ChiSquare(task.settings.tests[1])
