@@ -1,7 +1,7 @@
 """Columns, response, weights and offset -> the design of a selection, on the rows that it uses."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,14 @@ from stepsel.core.terms import BoolArray, IntArray
 from stepsel.design import Design
 from stepsel.responses import Response
 from stepsel.settings import Settings
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Rows that missing values take out, and how many values are missing where."""
+
+    n_dropped: int = 0
+    counts: dict[Hashable, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,7 @@ class Observations:
     index: Any
 
     def design(
-        self, X: npt.NDArray[np.number], coding: Coding, rows: BoolArray | None = None, n_dropped: int = 0
+        self, X: npt.NDArray[np.number], coding: Coding, rows: BoolArray | None = None, gaps: Gaps | None = None
     ) -> Design:
         """Return the design with columns ``X``, which are those of ``rows`` only where these are given."""
         target = self.target
@@ -57,7 +65,8 @@ class Observations:
             y=y,
             coding=coding,
             y_name=target.name,
-            n_dropped=n_dropped,
+            n_dropped=0 if gaps is None else gaps.n_dropped,
+            gaps={} if gaps is None else gaps.counts | self._gaps_of_response(),
             row_numbers=row_numbers,
             classes=target.classes,
             index=self.index,
@@ -66,6 +75,10 @@ class Observations:
         if rows is None and self.weights is not None and not self.weights.all():
             design = design.rows(self.weights > 0)
         return design
+
+    def _gaps_of_response(self) -> dict[Hashable, int]:
+        absent = int(np.isnan(self.target.y).sum())
+        return {self.target.name: absent} if absent else {}
 
 
 def column_design(
@@ -98,9 +111,9 @@ def column_design(
         return observations.design(matrix, ColumnCoding(labels, {}))
     assert not isinstance(columns, np.ndarray)
     weights, y = observations.weights, observations.target.y
-    rows, n_dropped = rows_with_levels(columns, labels, y, weights, missing=settings.missing)
+    rows, gaps = rows_with_levels(columns, labels, y, weights, missing=settings.missing)
     matrix, coding = _coded(columns, labels, declared, rows, full=not settings.fit_intercept)
-    return observations.design(matrix, coding, rows, n_dropped)
+    return observations.design(matrix, coding, rows, gaps)
 
 
 def plain_design(
@@ -159,7 +172,7 @@ def rows_with_levels(
     *,
     missing: str,
     hint: str = FILL_IN,
-) -> tuple[BoolArray, int]:
+) -> tuple[BoolArray, Gaps]:
     """Return the rows that are used, where factors make that known before the levels are: only theirs count.
 
     Parameters
@@ -179,8 +192,8 @@ def rows_with_levels(
     Returns
     -------
     rows : bool array of shape (n_rows,)
-    n_dropped : int
-        Rows of positive weight that a missing value takes out.
+    gaps : Gaps
+        What is missing in the rows of positive weight.
 
     Raises
     ------
@@ -194,10 +207,12 @@ def rows_with_levels(
             if absent.any():
                 count, row = int(absent.sum()), int(np.argmax(absent))
                 raise missing_values(f"column {label!r}", count, row, hint)
-        return counted, 0
+        return counted, Gaps()
     complete = counted & ~np.isnan(y)
     present = complete_rows(columns)
     complete = complete if present is None else complete & present
     if not complete.any():
         raise ValueError("every row has a missing value: no complete row is left.")
-    return complete, int(counted.sum() - complete.sum())
+    missing_in = [column.missing if isinstance(column, Factor) else np.isnan(column) for column in columns]
+    counts = {label: int(gaps[counted].sum()) for label, gaps in zip(labels, missing_in, strict=True)}
+    return complete, Gaps(int(counted.sum() - complete.sum()), {label: n for label, n in counts.items() if n})

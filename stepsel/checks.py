@@ -64,7 +64,7 @@ def check_finite(design: Design, *, missing: str, hint: str = FILL_IN) -> Design
     """
     columns: list[tuple[Hashable, str, npt.NDArray[np.number]]] = [(design.y_name, "response", design.y)]
     columns += [(label, "column", design.X[:, at]) for at, label in enumerate(design.labels)]
-    gaps = np.zeros(len(design.y), dtype=bool)
+    gaps, counts = np.zeros(len(design.y), dtype=bool), dict(design.gaps)
     for label, what, values in columns:
         if np.isinf(values).any():
             at = int(np.argmax(np.isinf(values)))
@@ -74,10 +74,14 @@ def check_finite(design: Design, *, missing: str, hint: str = FILL_IN) -> Design
         if absent.any() and missing == "raise":
             row, count = design.row_number(int(np.argmax(absent))), int(absent.sum())
             raise missing_values(f"{what} {label!r}", count, row, hint)
-        gaps |= absent
+        if absent.any():
+            gaps |= absent
+            counts[label] = int(absent.sum())
     if gaps.all():
         raise ValueError("every row has a missing value: no complete row is left.")
-    return replace(design.rows(~gaps), n_dropped=design.n_dropped + int(gaps.sum())) if gaps.any() else design
+    if not gaps.any():
+        return design
+    return replace(design.rows(~gaps), n_dropped=design.n_dropped + int(gaps.sum()), gaps=counts)
 
 
 def missing_values(what: str, count: int, row: int, hint: str) -> ValueError:

@@ -155,6 +155,10 @@ class Coding(Protocol):
     def crossed(self) -> BoolArray | None:
         """Design columns that are products of others; None where there are none."""
 
+    @property
+    def references(self) -> dict[Hashable, Any]:
+        """The reference level of every factor."""
+
     def encode(self, X: Any, chosen: IntArray) -> FloatArray:
         """Return the design columns ``chosen`` of new data, shape (n_rows, n_chosen)."""
 
@@ -176,6 +180,11 @@ class ColumnCoding:
     inputs: Sequence[Hashable]
     factors: Mapping[int, FactorCoding]
     full: bool = False
+
+    @property
+    def references(self) -> dict[Hashable, Any]:
+        """The reference level of every factor."""
+        return {factor.label: factor.levels[factor.reference] for factor in self.factors.values() if factor.levels}
 
     @property
     def owner(self) -> IntArray:

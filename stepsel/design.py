@@ -1,7 +1,7 @@
 """The design of a selection: coded columns, response and weights, row by row."""
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,8 @@ class Design:
         The labels of non-event and event.
     index : Index, optional
         The row labels of the input, of all its rows.
+    gaps : mapping of label -> int
+        How many values of a column, or of the response, were missing, where rows were dropped.
     trials, status, offset : float arrays of shape (n_rows,), optional
         Numbers of trials of proportions; 1 for an event, 0 for a censored time; what the linear predictor starts from.
     """
@@ -49,6 +51,7 @@ class Design:
     offset: FloatArray | None = None
     classes: tuple[Any, Any] | None = None
     index: Any = None
+    gaps: Mapping[Hashable, int] = field(default_factory=dict)
 
     @cached_property
     def labels(self) -> Sequence[Hashable]:

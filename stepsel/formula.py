@@ -13,6 +13,7 @@ import pandas as pd
 
 from stepsel import notices
 from stepsel.assembly import Observations, rows_with_levels
+from stepsel.call import formula_call
 from stepsel.coding import declared_factors
 from stepsel.columns import check_labels
 from stepsel.core.terms import BoolArray, IntArray, Terms
@@ -115,7 +116,7 @@ def stepwise(
     if offset is not None and settings.gaussian:
         raise ValueError("offset is not for the Gaussian family: subtract it from the response.")
     inputs = _inputs(scoped, kept, settings)
-    notices.of_call(settings, None, None, related=inputs.hierarchy is not None)
+    told = notices.tell(notices.of_call(settings, None, None, related=inputs.hierarchy is not None), 3)
     weights = _vector(sample_weight, table)
     observations = Observations(
         read_response(settings, y, table.n_rows, weights),
@@ -126,7 +127,9 @@ def stepwise(
     start = _start(scoped, parsed, inputs, settings, scoped=scope is not None)
     design, offsets = _design(scoped, table, observations, settings)
     terms = replace(inputs, index=np.arange(design.X.shape[1]), offset=offsets)
-    return select(Task(design, terms, start, settings))
+    given = {"scope": scope, "sample_weight": sample_weight, "offset": offset}
+    call = formula_call(formula, parameters, StepwiseSelector().get_params(deep=False), given)
+    return select(Task(design, terms, start, settings, call), told)
 
 
 def _frame(data: Any) -> Any:
@@ -290,7 +293,7 @@ def _design(
     declared = _declared(settings.categorical, names, table)
     variables = {text: variable_of(variable, table, declared) for text, variable in names.items()}
     columns = {text: variable.read(table) for text, variable in variables.items()}
-    rows, n_dropped = rows_with_levels(
+    rows, gaps = rows_with_levels(
         list(columns.values()), list(columns), observations.target.y, observations.weights, missing=settings.missing
     )
     X, coding = coded_terms(
@@ -303,7 +306,7 @@ def _design(
         rule=settings.hierarchy,
     )
     check_labels(list(coding.labels))
-    return observations.design(X, coding, rows, n_dropped), coding.offset
+    return observations.design(X, coding, rows, gaps), coding.offset
 
 
 def _declared(categorical: Any, names: Mapping[str, Any], table: "Table") -> dict[str, Any]:

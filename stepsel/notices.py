@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,7 @@ from stepsel.exceptions import (
     RowOrderWarning,
     SaturationWarning,
     SeparationWarning,
+    StepselWarning,
     UnusedParameterWarning,
     WeightWarning,
 )
@@ -37,59 +38,69 @@ LARGE_CONDITION_INDEX = 30.0
 _LISTED = 8
 
 
+class Notice(NamedTuple):
+    """What a user is told of: the class of the warning and its sentence."""
+
+    kind: type[StepselWarning]
+    text: str
+
+
+def tell(found: list[Notice], stacklevel: int) -> list[Notice]:
+    """Issue notices as warnings, and return them."""
+    for notice in found:
+        warnings.warn(notice.text, notice.kind, stacklevel=stacklevel)
+    return found
+
+
 def listing(items: Sequence[object]) -> str:
     """Return a few items as text, with the number of those left out."""
     more = len(items) - _LISTED
     return ", ".join(map(str, items[:_LISTED])) + (f" and {more} more" if more > 0 else "")
 
 
-def of_call(settings: Settings, X: Any, y: Any, *, related: bool) -> None:
-    """Warn of parameters without effect and of row labels that disagree; ``related`` if a term contains another."""
+def of_call(settings: Settings, X: Any, y: Any, *, related: bool) -> list[Notice]:
+    """Tell of parameters without effect and of row labels that disagree; ``related`` if a term contains another."""
+    found = []
     if settings.hierarchy != "strong" and not related:
-        warnings.warn(
-            f"hierarchy={settings.hierarchy!r} has no effect: no term contains another.",
-            UnusedParameterWarning,
-            stacklevel=3,
-        )
+        text = f"hierarchy={settings.hierarchy!r} has no effect: no term contains another."
+        found.append(Notice(UnusedParameterWarning, text))
     if settings.criterion != "pvalue":
         for name, default in (("alpha_enter", 0.05), ("alpha_remove", 0.10)):
             if getattr(settings, name) != default:
-                warnings.warn(
+                text = (
                     f"{name}={getattr(settings, name)} has no effect with criterion={settings.criterion!r}; p-values "
-                    'decide with criterion="pvalue".',
-                    UnusedParameterWarning,
-                    stacklevel=3,
+                    'decide with criterion="pvalue".'
                 )
-    if X is None:
-        return
+                found.append(Notice(UnusedParameterWarning, text))
+    if X is not None and _same_labels_elsewhere(X, y):
+        text = "X and y hold the same row labels in different orders: rows pair by position, not by label."
+        found.append(Notice(RowOrderWarning, text))
+    return found
+
+
+def _same_labels_elsewhere(X: Any, y: Any) -> bool:
     labels = [part.index if isinstance(part, pd.DataFrame | pd.Series) else None for part in (X, y)]
     if labels[0] is None or labels[1] is None or labels[0].equals(labels[1]) or len(labels[0]) != len(labels[1]):
-        return
+        return False
     try:
-        same = labels[0].sort_values().equals(labels[1].sort_values())
+        return bool(labels[0].sort_values().equals(labels[1].sort_values()))
     except TypeError:
-        return  # labels that cannot be sorted
-    if same:
-        warnings.warn(
-            "X and y hold the same row labels in different orders: rows pair by position, not by label.",
-            RowOrderWarning,
-            stacklevel=3,
-        )
+        return False  # labels that cannot be sorted
 
 
-def of_weights(weights: FloatArray | None, weight_type: str) -> None:
-    """Warn of weights that are no counts but are read as such."""
-    if weights is not None and weight_type == "frequency" and (weights % 1 != 0).any():
-        warnings.warn(
-            f"sample_weight holds fractions, which count as frequencies (n = {weights.sum():.6g}); for precisions give "
-            'weight_type="analytic".',
-            WeightWarning,
-            stacklevel=4,
-        )
+def of_weights(weights: FloatArray | None, weight_type: str) -> list[Notice]:
+    """Tell of weights that are no counts but are read as such."""
+    if weights is None or weight_type != "frequency" or not (weights % 1 != 0).any():
+        return []
+    text = (
+        f"sample_weight holds fractions, which count as frequencies (n = {weights.sum():.6g}); for precisions give "
+        'weight_type="analytic".'
+    )
+    return [Notice(WeightWarning, text)]
 
 
-def of_data(design: Design, n_rows: int, terms: Terms, constant: BoolArray) -> None:
-    """Warn of dropped rows, constant columns and empty cells, each once.
+def of_data(design: Design, n_rows: int, terms: Terms, constant: BoolArray) -> list[Notice]:
+    """Tell of dropped rows, constant columns and empty cells, each once.
 
     Parameters
     ----------
@@ -100,15 +111,15 @@ def of_data(design: Design, n_rows: int, terms: Terms, constant: BoolArray) -> N
     constant : bool array of shape (n_columns,)
         Columns that do not vary.
     """
+    found = []
     if design.n_dropped:
-        warnings.warn(
+        text = (
             f"{design.n_dropped} of {n_rows} rows have missing values and were dropped; every model is fitted to the "
-            f"other {n_rows - design.n_dropped} rows.",
-            MissingRowsWarning,
-            stacklevel=4,
+            f"other {n_rows - design.n_dropped} rows."
         )
+        found.append(Notice(MissingRowsWarning, text))
     if not constant.any() and terms.sizes.all():
-        return
+        return found
     names, cells = [], []
     for at in range(len(terms)):
         columns, kept = terms.columns(at), " (kept)" * bool(terms.kept[at])
@@ -120,48 +131,45 @@ def of_data(design: Design, n_rows: int, terms: Terms, constant: BoolArray) -> N
         else:
             names += [f"{design.labels[column]}{kept}" for column in still]
     if names:
-        warnings.warn(f"constant columns are never entered: {listing(names)}.", ConstantColumnWarning, stacklevel=4)
+        found.append(Notice(ConstantColumnWarning, f"constant columns are never entered: {listing(names)}."))
     if cells:
-        warnings.warn(
-            f"interactions have empty cells, without a coefficient and a degree of freedom: {listing(cells)}.",
-            EmptyCellWarning,
-            stacklevel=4,
-        )
+        text = f"interactions have empty cells, without a coefficient and a degree of freedom: {listing(cells)}."
+        found.append(Notice(EmptyCellWarning, text))
+    return found
 
 
-def of_fit(engine: LinearEngine | LikelihoodEngine, path: Path, path_terms: Terms, y_name: Hashable) -> None:
-    """Warn of a perfect fit, of a saturated model and of a search that was cut short."""
+def of_fit(engine: LinearEngine | LikelihoodEngine, path: Path, path_terms: Terms, y_name: Hashable) -> list[Notice]:
+    """Tell of a perfect fit, of a saturated model and of a search that was cut short."""
+    found = []
     if engine.perfect:
         if engine.geometry.scale.ssy > rounding_floor(engine.geometry.scale.raw_ssy):
             text = "the residuals are rounding noise: look for a copy of the response among the columns."
         else:
             text = "the response does not vary: there is nothing to explain."
-        warnings.warn(f"perfect fit of {y_name!r}: {text}", PerfectFitWarning, stacklevel=4)
+        found.append(Notice(PerfectFitWarning, f"perfect fit of {y_name!r}: {text}"))
     if isinstance(engine, LikelihoodEngine) and engine.final().get("alpha", 1.0) < BOUNDARY:
-        warnings.warn(
+        text = (
             f"{y_name!r} is no more dispersed than a Poisson response: alpha is at its bound of zero; use "
-            'family="poisson".',
-            DispersionWarning,
-            stacklevel=4,
+            'family="poisson".'
         )
+        found.append(Notice(DispersionWarning, text))
     if isinstance(engine, LikelihoodEngine) and engine.separated:
         names = [path_terms.names[at] for at in sorted(engine.separated)]
-        warnings.warn(
+        text = (
             f"terms separate the response: {listing(names)}; their coefficients have no finite estimate and their Wald "
-            "tests mean nothing, the likelihood ratio stands.",
-            SeparationWarning,
-            stacklevel=4,
+            "tests mean nothing, the likelihood ratio stands."
         )
+        found.append(Notice(SeparationWarning, text))
     if path.last is not None and (path.last.status == Status.saturated).any():
         final = path.steps[-1].fit
-        warnings.warn(
+        text = (
             f"the model has {final.n_params} parameters for {engine.n_obs:g} observations: one more term would leave "
-            "no residual degrees of freedom, and such a fit says little.",
-            SaturationWarning,
-            stacklevel=4,
+            "no residual degrees of freedom, and such a fit says little."
         )
+        found.append(Notice(SaturationWarning, text))
     if path.failed:
-        warnings.warn(path.stop_reason, IncompleteSearchWarning, stacklevel=4)
+        found.append(Notice(IncompleteSearchWarning, path.stop_reason))
+    return found
 
 
 def of_collinearity(
@@ -173,8 +181,8 @@ def of_collinearity(
     how: str,
     selected: FloatArray,
     indices: FloatArray,
-) -> None:
-    """Warn of, or refuse, aliased candidates, correlated candidates, and correlated selected terms.
+) -> list[Notice]:
+    """Tell of, or refuse, aliased candidates, correlated candidates, and correlated selected terms.
 
     Parameters
     ----------
@@ -199,12 +207,9 @@ def of_collinearity(
     if engine.data.intercept or design.coding.spare is None:
         sentences += _correlated_candidates(engine, terms, design, threshold, repeated=bool(repeats))
         sentences += _correlated_selection(path.steps[-1].active, terms, threshold, selected, indices)
-    if not sentences:
-        return
-    if how == "raise":
+    if sentences and how == "raise":
         raise CollinearityError(" ".join(sentences))
-    for sentence in sentences:
-        warnings.warn(sentence, CollinearityWarning, stacklevel=4)
+    return [Notice(CollinearityWarning, sentence) for sentence in sentences]
 
 
 def _aliased(engine: LinearEngine, path: Path, terms: Terms, design: Design) -> list[str]:

@@ -59,7 +59,7 @@ def _facts(result: Any, nothing: str) -> str:
     chosen = ", ".join(shown(name) for name in result.selected) or nothing
     dropped = f" ({result.n_dropped} rows with missing values dropped)" if result.n_dropped else ""
     events = "" if result.n_events is None else f", {result.n_events:g} events"
-    unit, count = _rule_of_thumb(result)
+    unit, count = rule_of_thumb(result)
     figures = result.glance().iloc[0]
     candidates, columns = int(figures["n_candidates"]), result.n_candidate_columns
     share = columns / count if count else np.inf
@@ -74,7 +74,7 @@ def _facts(result: Any, nothing: str) -> str:
     )
 
 
-def _rule_of_thumb(result: Any) -> tuple[str, float]:
+def rule_of_thumb(result: Any) -> tuple[str, float]:
     """Return what limits the number of candidates, and how many there are: events, or cases of the rarer class."""
     if result.n_events is None:
         return "observation", float(result.n_obs)

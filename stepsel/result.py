@@ -5,25 +5,34 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from stepsel import trace
 from stepsel.core.fits import Fit, FloatArray
 from stepsel.core.likelihood_engine import LikelihoodEngine
 from stepsel.core.linear import LinearEngine
+from stepsel.core.progression import coefficients_at, spreads, term_correlations
 from stepsel.core.refit import Coefficients, LeastSquares, least_squares
 from stepsel.core.search import Path
 from stepsel.design import Design
+from stepsel.estimates import coefficient_table, model_facts
 from stepsel.families import family_label, mean_response, plain_data, residual_observations
 from stepsel.final import check_unchanged, family_results, linear_results, predicting
 from stepsel.overview import overview
 from stepsel.responses import offset_vector
+from stepsel.settings import Settings
 from stepsel.summary import Summary, shown
+from stepsel.tables import Table
 from stepsel.task import Task
+
+if TYPE_CHECKING:
+    from stepsel.plots import Display
+
+# The square table of more would not be read, and takes memory.
+MOST_CORRELATIONS = 1000
 
 
 class StepwiseResult:
@@ -48,6 +57,10 @@ class StepwiseResult:
         The class of a binomial response that is modelled.
     n_events : float or None
         Events of a binomial or survival response, weights counted.
+    warnings : list of str
+        What was warned of, each with the class of the warning.
+    call : str
+        The line of Python that runs the selection.
     trace : DataFrame
         One row a step: ``step, action, term, df, statistic, p_value, criterion, n_terms, n_params, deviance,
         log_likelihood, aic, bic, r2, adj_r2, condition_number, max_vif``; row 0 is the start model. ``attrs`` holds
@@ -62,6 +75,11 @@ class StepwiseResult:
         statsmodels does not know.
     design : DataFrame
         The coded columns of the selected terms.
+    coefficient_progression : DataFrame
+        The coefficients of the model of every step, a row each; NaN of those that are not in it.
+    correlations : DataFrame
+        Of the candidate terms, without sign; between terms of several columns the largest canonical correlation.
+        Columns that do not vary are left out.
     """
 
     def __init__(
@@ -97,6 +115,8 @@ class StepwiseResult:
         self.event = None if design.classes is None else design.classes[1]
         events = design.events
         self.n_events = None if events is None else float(events.sum())
+        self.warnings: list[str] = []
+        self.call, self.gaps, self.weighted = task.call, dict(design.gaps), design.weights is not None
 
     # Tables -----------------------------------------------------------------------------------------------------
 
@@ -129,6 +149,34 @@ class StepwiseResult:
             table["weighted_vif"] = gvif ** (1 / np.maximum(df, 1))
             table.attrs["weighted_condition_indices"] = indices.tolist()
         return table
+
+    @cached_property
+    def coefficient_progression(self) -> pd.DataFrame:  # noqa: D102
+        engine, shift = self._engine_or_fail(), int(self._measures.intercept)
+        table = np.full((len(self._path.steps), shift + len(self._labels)), np.nan)
+        for row, step in zip(table, self._path.steps, strict=True):
+            columns, params = coefficients_at(engine, step.active)
+            row[shift + columns] = params[shift:]
+            row[:shift] = params[:shift]
+        ever = np.flatnonzero(np.isfinite(table).any(axis=0))
+        names = [self._labels[at - shift] if at >= shift else "(Intercept)" for at in ever.tolist()]
+        self._progressing = ever[shift:] - shift
+        index = pd.RangeIndex(len(table), name="step")
+        return Table(table[:, ever], index=index, columns=pd.Index(names, dtype=object, tupleize_cols=False))
+
+    @cached_property
+    def _standard_deviations(self) -> tuple[FloatArray, float]:
+        deviations, of_response = spreads(self._engine_or_fail().geometry)
+        return deviations[self._progressing], of_response
+
+    @cached_property
+    def correlations(self) -> pd.DataFrame:  # noqa: D102
+        engine = self._engine_or_fail().geometry
+        members = np.flatnonzero(~engine.constant)
+        if len(members) > MOST_CORRELATIONS:
+            raise ValueError(f"correlations of {len(members)} terms are not tabulated, of {MOST_CORRELATIONS} at most.")
+        names = pd.Index([self._terms.names[at] for at in members.tolist()], dtype=object, tupleize_cols=False)
+        return pd.DataFrame(term_correlations(engine, members), index=names, columns=names)
 
     def _step_collinearity(self, at: int) -> tuple[float, float]:
         return self._engine_or_fail().geometry.collinearity_summary(np.flatnonzero(self._path.steps[at].active))
@@ -313,24 +361,9 @@ class StepwiseResult:
         """
         if not isinstance(conf_level, Real) or not 0 < conf_level < 1:
             raise ValueError(f"conf_level is {conf_level!r}: give a number between 0 and 1.")
-        fit = self._coefficients
-        params, error = fit.params, np.sqrt(fit.covariance.diagonal())
-        with np.errstate(divide="ignore", invalid="ignore"):
-            statistic = params / error
-        margin = stats.t.ppf((1 + conf_level) / 2, fit.df_resid) * error
         names: list[Hashable] = ["(Intercept)"] * int(self._measures.intercept)
         names += [self._labels[at] for at in self._chosen]
-        return pd.DataFrame(
-            {
-                "term": pd.Series(names, dtype=object),
-                "estimate": params,
-                "std_error": error,
-                "statistic": statistic,
-                "p_value": 2 * stats.t.sf(np.abs(statistic), fit.df_resid),
-                "conf_low": params - margin,
-                "conf_high": params + margin,
-            }
-        )
+        return Table(coefficient_table(self._coefficients, names, conf_level))
 
     def glance(self) -> pd.DataFrame:
         """Return one row that describes the final model.
@@ -343,47 +376,191 @@ class StepwiseResult:
             f_p_value``; for the others ``lr_statistic, lr_p_value`` against the intercept alone, and ``auc``,
             ``concordance``, ``dispersion`` or ``alpha`` where they apply.
         """
-        fit, measures = self.final, self._measures
-        r2, adj_r2 = trace.r_squared(fit, measures)
-        row: dict[str, Any] = {
+        vif, indices = self.collinearity["vif"], self.collinearity.attrs["condition_indices"]
+        row = {
             "n_obs": self.n_obs,
             "n_dropped": self.n_dropped,
             **({} if self.n_events is None else {"n_events": self.n_events}),
             "n_candidates": len(self._terms),
             "n_terms": len(self.selected),
-            "n_params": fit.n_params,
-            "df_resid": fit.df_resid,
-            "r2": r2,
-            "adj_r2": adj_r2,
-            **(self._gaussian_facts() if measures.null is None else self._family_facts(measures.null)),
-            "log_likelihood": fit.log_likelihood,
-            "aic": -2 * fit.log_likelihood + 2 * fit.n_params,
-            "bic": -2 * fit.log_likelihood + np.log(measures.n_obs) * fit.n_params,
-            "deviance": fit.deviance,
+            **model_facts(self.final, self._measures, self._extra),
+            "max_vif": vif.max() if len(vif) else np.nan,
+            "condition_number": indices[-1] if indices else np.nan,
+            "stop_reason": self.stop_reason,
         }
-        vif, indices = self.collinearity["vif"], self.collinearity.attrs["condition_indices"]
-        row["max_vif"] = vif.max() if len(vif) else np.nan
-        row["condition_number"] = indices[-1] if indices else np.nan
-        row["stop_reason"] = self.stop_reason
-        return pd.DataFrame([row])
+        return Table([row])
 
-    def _gaussian_facts(self) -> dict[str, float]:
-        fit, measures = self.final, self._measures
-        df_model = fit.n_params - int(measures.intercept)
-        f_statistic = f_p_value = np.nan
-        if df_model and fit.deviance > 0:
-            f_statistic = (measures.null_deviance - fit.deviance) / df_model / (fit.deviance / fit.df_resid)
-            f_p_value = float(stats.f.sf(f_statistic, df_model, fit.df_resid))
-        sigma = float(np.sqrt(fit.deviance / fit.df_resid))
-        return {"sigma": sigma, "f_statistic": f_statistic, "f_p_value": f_p_value}
+    # Seen -------------------------------------------------------------------------------------------------------
 
-    def _family_facts(self, null: Fit) -> dict[str, float]:
-        df_model = self.final.n_params - null.n_params
-        ratio = 2 * (self.final.log_likelihood - null.log_likelihood)
-        if "dispersion" in self._extra:
-            ratio = (null.deviance - self.final.deviance) / self._extra["dispersion"]
-        p_value = float(stats.chi2.sf(ratio, df_model)) if df_model else np.nan
-        return {"lr_statistic": ratio, "lr_p_value": p_value, **self._extra}
+    @property
+    def settings(self) -> Settings:
+        """The parameters of the selection."""
+        return self._settings
+
+    @property
+    def candidate_terms(self) -> list[Hashable]:
+        """The candidate terms, in input order."""
+        return list(self._terms.names)
+
+    @property
+    def kept(self) -> list[Hashable]:
+        """The terms that are in every model."""
+        return [self._terms.names[at] for at in np.flatnonzero(self._terms.kept).tolist()]
+
+    @property
+    def start_terms(self) -> list[Hashable]:
+        """The terms of the start model."""
+        return [self._terms.names[at] for at in np.flatnonzero(self._path.steps[0].active).tolist()]
+
+    @property
+    def references(self) -> dict[Hashable, Any]:
+        """The reference level of every factor."""
+        return self._coding.references
+
+    @property
+    def free_sizes(self) -> list[int]:
+        """The numbers of coefficients of the terms that are not kept in every model."""
+        return self._terms.sizes[~self._terms.kept].tolist()
+
+    @property
+    def n_likelihood(self) -> float:
+        """The observations that information criteria count: rows, the sum of frequency weights, or events (Cox)."""
+        return self._measures.n_obs
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether every model has an intercept."""
+        return self._measures.intercept
+
+    @property
+    def y_name(self) -> Hashable:
+        """The name of the response."""
+        return self._y_name
+
+    @property
+    def levels(self) -> dict[str, float]:
+        """The levels of entry and removal that the direction uses, by name."""
+        settings = self._settings
+        found = {"alpha_enter": settings.alpha_enter} if settings.adds else {}
+        return found | ({"alpha_remove": settings.alpha_remove} if settings.removes else {})
+
+    def standardizing(self) -> tuple[FloatArray, str]:
+        """Return what standardizes each coefficient of `coefficient_progression`, and what it is measured in.
+
+        Returns
+        -------
+        scale : float array of shape (n_coefficients,)
+            Without the intercept.
+        unit : str
+        """
+        self.coefficient_progression  # noqa: B018 (says which columns)
+        deviations, of_response = self._standard_deviations
+        if self._settings.gaussian and of_response > 0:
+            return deviations / of_response, "SD of y per SD of x"
+        return deviations, "per SD of x"
+
+    def display(self, kind: str = "path", **options: Any) -> "Display":
+        """Return a plot that is not yet drawn.
+
+        Parameters
+        ----------
+        kind : {"path", "criteria", "coefficients", "candidates", "vif", "clusters"}
+        **options
+            ``step`` of "candidates".
+
+        Returns
+        -------
+        Display
+            An object of a class of :mod:`stepsel.display`.
+
+        Raises
+        ------
+        ValueError
+            If there is no such kind or step.
+        """
+        from stepsel.plots import KINDS
+
+        if kind not in KINDS:
+            raise ValueError(f"kind is {kind!r}: choose one of {', '.join(map(repr, KINDS))}.")
+        return KINDS[kind].of(self, **options)
+
+    def plot(self, kind: str = "path", *, ax: Any = None, **options: Any) -> "Display":
+        """Draw the selection.
+
+        Parameters
+        ----------
+        kind : {"path", "criteria", "coefficients", "candidates", "vif", "clusters"}
+            The criterion step by step; several criteria along the steps; the coefficients along the steps; the moves
+            that were weighed at one step; the inflation of the selected terms; how the candidates are correlated.
+        ax : Axes, optional
+            A new figure by default.
+        **options
+            ``step`` of "candidates".
+
+        Returns
+        -------
+        Display
+            With ``ax_`` and ``figure_``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such kind or step.
+        ImportError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from stepsel import StepwiseSelector
+        >>> X = np.random.default_rng(0).normal(size=(50, 3))
+        >>> result = StepwiseSelector().fit(X, X[:, 0] + X[:, 1]**3).result_
+        >>> result.plot("candidates", step=1).ax_.get_xlabel()
+        'AIC after the move; the line: of no move'
+        """
+        return self.display(kind, **options).plot(ax)
+
+    def to_html(self, path: Any = None, *, stability: Any = None, title: str | None = None) -> str:
+        """Write a report: one self-contained page.
+
+        It holds what was asked, the data and the rows that were dropped, every step, plots, the final model, what was
+        left out and why, collinearity, how far to trust the selection, the call that repeats it, and versions.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write.
+        stability : SelectionStability, optional
+            What :func:`stepsel.inference.selection_stability` returned.
+        title : str, optional
+
+        Returns
+        -------
+        str
+            The page.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib or jinja2 is not installed.
+        OSError
+            If the file cannot be written.
+        """
+        from stepsel.report import written
+
+        return written(self, "html", path, stability=stability, title=title)
+
+    def to_markdown(self, path: Any = None, *, stability: Any = None, title: str | None = None) -> str:
+        """Write the report of :meth:`to_html` as Markdown, the plots in it."""
+        from stepsel.report import written
+
+        return written(self, "md", path, stability=stability, title=title)
+
+    def to_latex(self, path: Any = None, *, stability: Any = None, title: str | None = None) -> str:
+        """Write the report of :meth:`to_html` as a LaTeX document, its plots drawn by pgfplots."""
+        from stepsel.report import written
+
+        return written(self, "tex", path, stability=stability, title=title)
 
     # Text -------------------------------------------------------------------------------------------------------
 
@@ -404,4 +581,5 @@ class StepwiseResult:
     def __getstate__(self) -> dict[str, Any]:
         """Build the tables and keep the selected columns only: a pickle does not carry the whole input."""
         self.trace, self.candidates, self.collinearity, self._selected_design  # noqa: B018 (build them)
+        self.coefficient_progression, self._standard_deviations  # noqa: B018
         return {**self.__dict__, "_engine": None, "_design": None}

@@ -1,5 +1,6 @@
 """One selection: design and settings -> engine, search -> result. Every public face ends here."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any
@@ -66,12 +67,14 @@ class _OneBlasThread:
 one_blas_thread = _OneBlasThread()
 
 
-def select(task: Task) -> StepwiseResult:
+def select(task: Task, told: Sequence[notices.Notice] = ()) -> StepwiseResult:
     """Run one selection, and say what there is to say of it.
 
     Parameters
     ----------
     task : Task
+    told : sequence of Notice
+        What was said of the call already.
 
     Returns
     -------
@@ -87,18 +90,20 @@ def select(task: Task) -> StepwiseResult:
     n_rows, settings, terms = len(task.design.y) + task.design.n_dropped, task.settings, task.terms
     with one_blas_thread:
         task, engine = _opened(task)
-        notices.of_data(task.design, n_rows, terms, engine.geometry.scale.constant)
-        notices.of_weights(task.design.weights, settings.weight_type)
+        told = [*told, *notices.tell(notices.of_data(task.design, n_rows, terms, engine.geometry.scale.constant), 4)]
+        told += notices.tell(notices.of_weights(task.design.weights, settings.weight_type), 4)
         measures, path = _walked(task, engine)
         result = StepwiseResult(task=task, engine=engine, path=path, measures=measures)
-        notices.of_fit(engine, path, terms, task.design.y_name)
+        told += notices.tell(notices.of_fit(engine, path, terms, task.design.y_name), 4)
         if settings.collinearity != "ignore":
             geometry = engine.geometry
             gvif, df, indices = geometry.collinearity(np.flatnonzero(path.steps[-1].active))
             vif = gvif ** (1 / np.maximum(df, 1))
-            notices.of_collinearity(
+            found = notices.of_collinearity(
                 geometry, path, terms, task.design, settings.vif_threshold, settings.collinearity, vif, indices
             )
+            told += notices.tell(found, 4)
+    result.warnings = [f"{notice.kind.__name__}: {notice.text}" for notice in told]
     return result
 
 

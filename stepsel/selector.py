@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepsel import notices
 from stepsel.assembly import Observations, column_design
+from stepsel.call import selector_call
 from stepsel.checks import check_whole_numbers
 from stepsel.coding import ColumnCoding, declared_factors
 from stepsel.columns import PositionLabels, check_labels, read_columns
@@ -214,8 +215,8 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
             If ``collinearity="raise"`` and terms are aliased or strongly correlated.
         """
         task, inputs, labels = self._task(X, y, sample_weight, offset)
-        notices.of_call(task.settings, X, y, related=False)
-        self.result_ = select(task)
+        told = notices.tell(notices.of_call(task.settings, X, y, related=False), 3)
+        self.result_ = select(task, told)
         support = np.zeros(len(labels), dtype=bool)
         support[inputs.columns_of(np.flatnonzero(self.result_.active))] = True
         self.support_ = support
@@ -259,7 +260,9 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         coding = design.coding
         assert isinstance(coding, ColumnCoding)
         terms = of_design(inputs, coding.owner) if coding.factors else inputs
-        return Task(design, terms, start, settings), inputs, labels
+        given = {"sample_weight": sample_weight, "offset": offset}
+        call = selector_call(self.get_params(deep=False), type(self)().get_params(deep=False), given)
+        return Task(design, terms, start, settings, call), inputs, labels
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns as they came.

@@ -19,9 +19,12 @@ class Task:
     start : bool array of shape (n_terms,)
         The terms to start from, the kept ones included.
     settings : Settings
+    call : str
+        The line of Python that runs it.
     """
 
     design: Design
     terms: Terms
     start: BoolArray
     settings: Settings
+    call: str = ""

@@ -11,6 +11,7 @@ from stepsel.core.criteria import Criterion, Test
 from stepsel.core.fits import Fit, FloatArray, Moves, Status
 from stepsel.core.search import Path, Step
 from stepsel.core.terms import BoolArray, Terms
+from stepsel.tables import Table
 
 TRACE_COLUMNS = [
     "step",
@@ -116,7 +117,7 @@ def trace_table(
                 max_vif,
             ]
         )
-    table = pd.DataFrame(rows, columns=TRACE_COLUMNS)
+    table = Table(rows, columns=TRACE_COLUMNS)
     table["term"] = pd.Series([row[2] for row in rows], dtype=object)
     table["df"] = table["df"].astype("Int64")
     table.attrs.update(attrs)
@@ -173,8 +174,8 @@ def candidates_table(
             closed["kept"] = model.active & terms.kept
         blocks.append(_block(number, model, moves, chosen, measures, closed))
     if not blocks:
-        return pd.DataFrame(columns=CANDIDATE_COLUMNS)
-    table = pd.concat(blocks, ignore_index=True)
+        return Table(columns=CANDIDATE_COLUMNS)
+    table = Table(pd.concat(blocks, ignore_index=True))
     table["term"] = pd.Series([terms.names[at] for at in table["term"]], dtype=object)
     return table
 
@@ -251,7 +252,7 @@ def collinearity_table(
     reciprocal.
     """
     vif = gvif ** (1 / np.maximum(df, 1))
-    table = pd.DataFrame(
+    table = Table(
         {
             "term": pd.Series([terms.names[at] for at in np.flatnonzero(active).tolist()], dtype=object),
             "df": df.astype(int),

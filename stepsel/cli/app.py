@@ -19,7 +19,7 @@ app = typer.Typer(
 )
 
 
-_OWN = ("trace", "candidates", "stability")  # what select writes and stability does not
+_OWN = ("trace", "candidates", "report", "stability")  # what select writes and stability does not
 
 
 def _version(wanted: bool) -> None:
@@ -85,6 +85,7 @@ def select(
     no_header: opt.NoHeader = False,
     trace: opt.Trace = None,
     candidates: opt.Candidates = None,
+    report: opt.Report = None,
     stability: opt.Stability = 0,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,

@@ -7,6 +7,7 @@ import numpy as np
 from stepsel.cli import output
 from stepsel.cli.factors import asked_factors
 from stepsel.cli.remarks import caught
+from stepsel.cli.report import report_kind, write_report
 from stepsel.cli.roles import candidates, empty_note, refuse_missing
 from stepsel.cli.selecting import Made, made, read
 from stepsel.cli.stability import content, resampled, show_stability
@@ -22,13 +23,16 @@ def run_select(asked: SimpleNamespace) -> None:
     asked : SimpleNamespace
         The options of the command by name.
     """
-    output.check_writable(asked.trace, asked.candidates)
+    output.check_writable(asked.trace, asked.candidates, asked.report)
+    kind = None if asked.report is None else report_kind(asked.report)
     found = made(asked)
     stability = resampled(found.result, asked, asked.stability) if asked.stability else None
     if asked.trace is not None:
         found.result.trace.to_csv(asked.trace, index=False)
     if asked.candidates is not None:
         found.result.candidates.to_csv(asked.candidates, index=False)
+    if kind is not None:
+        write_report(found, kind, asked.report, stability)
     if asked.as_json:
         tail = {"notes": found.notes, "warnings": found.remarks.sentences}
         more = {} if stability is None else {"stability": content(stability, asked)}

@@ -251,4 +251,8 @@ Candidates = Annotated[
         "--candidates",
     ),
 ]
+Report = Annotated[
+    Path | None,
+    _option(OUTPUT, "Write a report to this file: .html (one page, plots in it), .md or .tex.", "--report"),
+]
 Json = Annotated[bool, _flag(OUTPUT, "Print one JSON object and nothing else.", "--json")]

@@ -3,7 +3,7 @@
 import json
 import math
 import sys
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,40 +14,11 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
+from stepsel.layouts import Layout, cell, layouts, vif_layout
 from stepsel.reading import ReadingError
 
 WIDE = 100_000
 NOTE_ON_P_VALUES = "p-values and intervals are not adjusted for the selection."
-TRACE = {  # column: header, format
-    "step": ("step", "d"),
-    "action": ("action", "s"),
-    "term": ("term", "s"),
-    "df": ("df", "d"),
-    "statistic": ("statistic", ".4g"),
-    "p_value": ("p", ".3g"),
-    "criterion": ("criterion", ".4f"),
-    "n_params": ("params", "d"),
-    "r2": ("R2", "z.4f"),  # z: no minus before zero
-    "max_vif": ("max VIF", ".4g"),
-}
-MODEL = {
-    "term": ("term", "s"),
-    "estimate": ("estimate", ".6g"),
-    "std_error": ("std. error", ".4g"),
-    "statistic": ("t", ".4g"),
-    "p_value": ("p", ".3g"),
-    "conf_low": ("95 % low", ".6g"),
-    "conf_high": ("95 % high", ".6g"),
-}
-STATISTICS = {"f": "F", "lr": "LR chi2", "score": "score chi2", "wald": "Wald chi2"}
-VIF = {
-    "term": ("term", "s"),
-    "df": ("df", "d"),
-    "gvif": ("GVIF", ".4g"),
-    "vif": ("VIF", ".4g"),
-    "weighted_vif": ("weighted VIF", ".4g"),
-    "tolerance": ("tolerance", ".4g"),
-}
 
 
 def standard_output() -> Console:
@@ -69,7 +40,7 @@ def show_notes(sentences: Iterable[str]) -> None:
         print(f"note: {' '.join(sentence.split())}", file=sys.stderr, flush=True)
 
 
-def table(frame: pd.DataFrame, layout: dict[str, tuple[str, str]]) -> Table:
+def table(frame: pd.DataFrame, layout: Layout) -> Table:
     """Lay a frame out for the terminal.
 
     Parameters
@@ -89,7 +60,7 @@ def table(frame: pd.DataFrame, layout: dict[str, tuple[str, str]]) -> Table:
     for name, (header, spec) in layout.items():
         if name not in frame:
             continue
-        texts = [_cell(value, spec) for value in frame[name]]
+        texts = [cell(value, spec) for value in frame[name]]
         if any(texts):
             words = spec == "s"
             result.add_column(header, justify="left" if words else "right", overflow="fold", no_wrap=not words)
@@ -99,7 +70,7 @@ def table(frame: pd.DataFrame, layout: dict[str, tuple[str, str]]) -> Table:
     return result
 
 
-def _fitted(console: Console, frame: pd.DataFrame, layout: dict[str, tuple[str, str]]) -> Table:
+def _fitted(console: Console, frame: pd.DataFrame, layout: Layout) -> Table:
     """Leave out what is least needed rather than fold names, where the terminal is narrow."""
     unbounded = console.options.update(width=WIDE)
     for spare in ("n_params", "max_vif", "df"):
@@ -108,16 +79,6 @@ def _fitted(console: Console, frame: pd.DataFrame, layout: dict[str, tuple[str, 
             return result
         layout = {name: how for name, how in layout.items() if name != spare}
     return table(frame, layout)
-
-
-def _cell(value: Any, spec: str) -> str:
-    if value is None or (not isinstance(value, str) and pd.isna(value)):
-        return ""
-    if spec == "s":
-        return str(value)
-    if spec == "d":
-        return f"{value:g}"
-    return format(float(value), spec)
 
 
 def show_result(result: Any, title: str, *, perfect: bool = False, vif_limit: float | None = None) -> None:
@@ -136,7 +97,7 @@ def show_result(result: Any, title: str, *, perfect: bool = False, vif_limit: fl
     """
     console = standard_output()
     console.print(title, end="\n\n")
-    steps, model = _layouts(result.trace.attrs)
+    steps, model = layouts(result.trace.attrs)
     console.print("Steps", _fitted(console, result.trace, steps), sep="\n")
     coefficients = result.tidy()
     tests = ["statistic", "p_value"]
@@ -160,22 +121,6 @@ def show_result(result: Any, title: str, *, perfect: bool = False, vif_limit: fl
     sys.stdout.flush()
 
 
-def _layouts(attrs: Mapping[Hashable, Any]) -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
-    """Head the columns of trace and model with what the family's numbers are."""
-    criterion = str(attrs.get("criterion", "criterion"))
-    steps = TRACE | {"criterion": (criterion, TRACE["criterion"][1])}
-    if criterion == "pvalue":
-        steps.pop("criterion")
-    tests = {str(attrs.get(f"test_{move}", "")) for move in ("enter", "remove")}
-    name = STATISTICS.get(tests.pop(), "statistic") if len(tests) == 1 else "F" if "f" in tests else "chi2"
-    steps["statistic"] = (name, TRACE["statistic"][1])
-    if attrs.get("r2") == "McFadden":
-        steps["r2"] = ("pseudo-R2", TRACE["r2"][1])
-    if attrs.get("family", "gaussian") == "gaussian":
-        return steps, MODEL
-    return steps, MODEL | {"statistic": ("z", MODEL["statistic"][1])}
-
-
 def show_vif(factors: pd.DataFrame, title: str) -> None:
     """Print variance inflation factors.
 
@@ -188,23 +133,6 @@ def show_vif(factors: pd.DataFrame, title: str) -> None:
     """
     standard_output().print(title, table(factors, vif_layout(factors)), sep="\n")
     sys.stdout.flush()
-
-
-def vif_layout(frame: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Choose the columns of a collinearity table: without groups GVIF and VIF are the same.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The collinearity table.
-
-    Returns
-    -------
-    dict
-        Column to header and format.
-    """
-    single = "df" in frame and (frame["df"] <= 1).all()  # 0 is a constant, which has none of both
-    return {name: how for name, how in VIF.items() if not (single and name in ("df", "gvif"))}
 
 
 def show_json(content: dict[str, Any]) -> None:

@@ -6,24 +6,8 @@ from typing import Any
 
 from stepsel.cli import output
 from stepsel.cli.remarks import progress
+from stepsel.layouts import MODELS, STABILITY
 
-_TABLE = {
-    "term": ("term", "s"),
-    "inclusion_frequency": ("selected", ".1%"),
-    "coef_full": ("full model", ".5g"),
-    "coef_selected": ("selected model", ".5g"),
-    "rmsd_ratio": ("RMSD ratio", ".3g"),
-    "relative_conditional_bias": ("bias % if selected", ".3g"),
-    "bootstrap_median": ("median", ".5g"),
-    "q025": ("2.5 %", ".5g"),
-    "q975": ("97.5 %", ".5g"),
-}
-_MODELS = {
-    "terms": ("model", "s"),
-    "count": ("count", "d"),
-    "share": ("share", ".1%"),
-    "cumulative_share": ("sum", ".1%"),
-}
 _LISTED = 10
 
 
@@ -60,10 +44,10 @@ def show_stability(stability: Any) -> None:
     """
     console = output.standard_output()
     frame = stability.table.reset_index()
-    console.print("Stability of the selection", output.table(frame, _TABLE), sep="\n")
+    console.print("Stability of the selection", output.table(frame, STABILITY), sep="\n")
     models = stability.models.head(_LISTED)
     models = models.assign(terms=[", ".join(map(str, terms)) or "(none)" for terms in models["terms"]])
-    console.print("Most frequent models", output.table(models, _MODELS), sep="\n")
+    console.print("Most frequent models", output.table(models, MODELS), sep="\n")
     console.print(stability.verdict)
     sys.stdout.flush()
 

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ from stepsel.inference.together import fits_together, resampled_together
 from stepsel.result import StepwiseResult
 from stepsel.summary import Summary, shown
 from stepsel.task import Task
+
+if TYPE_CHECKING:
+    from stepsel.inference.plots import StabilityDisplay
 
 METHODS = ("bootstrap", "subsample")
 
@@ -183,6 +186,30 @@ class SelectionStability:
         models = self.models.head(10).copy()
         models["terms"] = [", ".join(map(shown, names)) or "(none)" for names in models["terms"]]
         return Summary([("Stability of the selection", table), ("Most frequent models", models)], self.verdict)
+
+    def display(self) -> "StabilityDisplay":
+        """Return the plot, not yet drawn."""
+        from stepsel.inference.plots import StabilityDisplay
+
+        return StabilityDisplay.of(self)
+
+    def plot(self, kind: str = "inclusion", *, ax: Any = None) -> "StabilityDisplay":
+        """Draw how often each term was selected, or how its coefficients were distributed.
+
+        Parameters
+        ----------
+        kind : {"inclusion", "coefficients"}
+        ax : Axes, optional
+            A new figure by default.
+
+        Raises
+        ------
+        ValueError
+            If there is no such kind.
+        ImportError
+            If matplotlib is not installed.
+        """
+        return self.display().plot(ax, kind=kind)
 
     def __repr__(self) -> str:
         return f"<SelectionStability: {self.n_resamples} {_NAMES[self.method]}, {len(self.models)} models>"

@@ -49,6 +49,12 @@ class FormulaCoding:
     spare: BoolArray | None
     crossed: BoolArray | None
 
+    @property
+    def references(self) -> dict[Hashable, Any]:
+        """The reference level of every factor that is a column."""
+        factors = {text: getattr(variable, "factor", None) for text, variable in self.variables.items()}
+        return {text: coding.levels[coding.reference] for text, coding in factors.items() if coding and coding.levels}
+
     def encode(self, X: Any, chosen: IntArray) -> FloatArray:
         """Return the design columns ``chosen`` of new data.
 

@@ -1,0 +1,213 @@
+"""Stability of a selection as a plot."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from stepsel.core.fits import FloatArray
+from stepsel.core.terms import BoolArray
+from stepsel.plots import canvas
+from stepsel.plots.canvas import BLACK, BLUE, PALE, SKY, VERMILION, Display
+
+KINDS = ("inclusion", "coefficients")
+# Selected between these shares of the time, chance decides.
+UNSURE = (0.3, 0.7)
+
+
+class StabilityDisplay(Display):
+    """How often every term was selected on resampled rows, and how its coefficients were distributed.
+
+    Parameters
+    ----------
+    terms : sequence of length n_terms
+    inclusion : float array of shape (n_terms,)
+        Shares of the resamples.
+    selected : bool array of shape (n_terms,)
+        The terms that were selected on all rows.
+    names : sequence of length n_coefficients
+    coefficients : float array of shape (n_resamples, n_coefficients)
+        Zero where a term was not selected; without the intercept.
+    estimates : float array of shape (n_coefficients,)
+        Of the model that was selected on all rows; NaN elsewhere.
+    owner : int array of shape (n_coefficients,)
+        The term of each coefficient.
+    n_resamples : int
+
+    Attributes
+    ----------
+    ax_, figure_ : Axes, Figure
+        After `plot`.
+
+    References
+    ----------
+    Heinze, Wallisch, Dunkler (2018), Variable selection, Biometrical Journal 60.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stepsel import StepwiseSelector
+    >>> from stepsel.display import StabilityDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 4))
+    >>> selector = StepwiseSelector().fit(X, X[:, 0] + rng.normal(size=60))
+    >>> display = StabilityDisplay.from_estimator(selector, n_resamples=50, random_state=1)
+    >>> display.ax_.get_xlabel()
+    'selected in % of 50 resamples'
+    """
+
+    def __init__(
+        self,
+        *,
+        terms: Sequence[Hashable],
+        inclusion: Sequence[float] | FloatArray,
+        selected: Sequence[bool] | BoolArray,
+        names: Sequence[Hashable],
+        coefficients: FloatArray,
+        estimates: Sequence[float] | FloatArray,
+        owner: Sequence[int] | np.ndarray,
+        n_resamples: int,
+    ) -> None:
+        self.terms, self.inclusion = list(terms), np.asarray(inclusion, dtype=float)
+        self.selected, self.n_resamples = np.asarray(selected, dtype=bool), n_resamples
+        self.names, self.coefficients = list(names), np.asarray(coefficients, dtype=float)
+        self.estimates, self.owner = np.asarray(estimates, dtype=float), np.asarray(owner, dtype=np.intp)
+        self.kind = "inclusion"
+
+    @classmethod
+    def of(cls, result: Any) -> Self:
+        """Return the display of a `SelectionStability`, not yet drawn."""
+        slopes = result.owner >= 0
+        estimates = result.table["coef_selected"].to_numpy()
+        absent = result.table["se_selected"].isna().to_numpy()
+        return cls(
+            terms=result.terms,
+            inclusion=result.inclusion.to_numpy(),
+            selected=result.chosen.active,
+            names=[name for name, slope in zip(result.labels, slopes, strict=True) if slope],
+            coefficients=result.coefficients[:, slopes],
+            estimates=np.where(absent, np.nan, estimates)[slopes],
+            owner=result.owner[slopes],
+            n_resamples=result.n_resamples,
+        )
+
+    @classmethod
+    def from_result(cls, result: Any, *, kind: str = "inclusion", ax: Any = None) -> Self:
+        """Draw a `SelectionStability`.
+
+        Parameters
+        ----------
+        result : SelectionStability
+        kind : {"inclusion", "coefficients"}
+        ax : Axes, optional
+        """
+        return cls.of(result).plot(ax, kind=kind)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any = None, y: Any = None, *, kind: str = "inclusion", ax: Any = None, **options: Any
+    ) -> Self:
+        """Run a selection on resampled rows, and draw how stable it is.
+
+        Parameters
+        ----------
+        estimator : StepwiseSelector
+            Fitted, or with ``X`` and ``y``.
+        X, y
+            As for ``fit``.
+        kind : {"inclusion", "coefficients"}
+        ax : Axes, optional
+        **options
+            Those of :func:`stepsel.inference.selection_stability`.
+        """
+        from stepsel.inference.stability import selection_stability  # which draws by this module
+
+        given = (canvas.result_of(estimator),) if X is None else (estimator, X, y)
+        return cls.from_result(selection_stability(*given, **options), kind=kind, ax=ax)
+
+    @property
+    def figsize(self) -> tuple[float, float]:
+        """Width and height of a new figure, in inches."""
+        rows = len(self.terms) if self.kind == "inclusion" else len(self._drawn_coefficients())
+        return canvas.WIDTH, canvas.height(rows)
+
+    def plot(self, ax: Any = None, *, kind: str = "inclusion") -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            A new figure by default.
+        kind : {"inclusion", "coefficients"}
+            How often every term was selected; or, of the resamples that selected it, the quantiles of each coefficient,
+            in units of their standard deviation.
+
+        Raises
+        ------
+        ValueError
+            If there is no such kind.
+        """
+        if kind not in KINDS:
+            raise ValueError(f"kind is {kind!r}: choose one of {', '.join(map(repr, KINDS))}.")
+        self.kind = kind
+        return super().plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        (self._draw_inclusion if self.kind == "inclusion" else self._draw_coefficients)(ax)
+
+    def _draw_inclusion(self, ax: Any) -> None:
+        order = np.argsort(-self.inclusion, kind="stable")
+        shown = order[: canvas.rows_that_fit(ax, len(order))]
+        share = 100 * self.inclusion[shown]
+        ax.axvspan(100 * UNSURE[0], 100 * UNSURE[1], color="#F3EBDD", zorder=0)
+        ax.barh(np.arange(len(shown)), share, color=np.where(self.selected[shown], BLUE, PALE), height=0.62, zorder=2)
+        size = canvas.font_size(ax, len(shown))
+        for row, value in enumerate(share):
+            canvas.value_beside(ax, row, f"{value:.0f} %", size)
+        canvas.name_rows(ax, [self.terms[at] for at in shown], bold=self.selected[shown].tolist())
+        ax.set_xlim(0, 100)
+        note = "bold, dark: selected on all rows; shaded: chance decides"
+        left = canvas.left_out(len(order) - len(shown), "terms, less often selected")
+        title = "How often each term is selected"
+        canvas.finish(
+            ax,
+            title=title,
+            x=f"selected in % of {self.n_resamples} resamples",
+            note="\n".join(filter(None, (note, left))),
+        )
+
+    def _drawn_coefficients(self) -> np.ndarray:
+        """Return the coefficients that at least two resamples selected, the more often selected ones first."""
+        counts = (self.coefficients != 0).sum(axis=0)
+        drawn = np.flatnonzero(counts >= 2)
+        return drawn[np.argsort(-self.inclusion[self.owner[drawn]], kind="stable")]
+
+    def _draw_coefficients(self, ax: Any) -> None:
+        drawn = self._drawn_coefficients()
+        shown = drawn[: canvas.rows_that_fit(ax, len(drawn))]
+        size = canvas.font_size(ax, len(shown))
+        for row, at in enumerate(shown.tolist()):
+            values = self.coefficients[:, at]
+            values = values[values != 0]
+            # The spread within half of the resamples: a few that ran off to infinity do not count.
+            low, first, median, third, high = np.quantile(values, [0.025, 0.25, 0.5, 0.75, 0.975])
+            unit = values.std() if values.std() < 3 * (third - first) or third == first else (third - first) / 1.349
+            unit = unit or 1.0
+            ends = np.clip(np.array([low, first, median, third, high]) / unit, -12, 12)
+            ax.plot(ends[[0, 4]], [row, row], color=SKY, linewidth=1.6, solid_capstyle="butt")
+            ax.plot(ends[[1, 3]], [row, row], color=BLUE, linewidth=5, solid_capstyle="butt")
+            ax.plot(ends[2], row, marker="|", color="white", markersize=8, markeredgewidth=1.6)
+            if np.isfinite(self.estimates[at]):
+                estimate = np.clip(self.estimates[at] / unit, -12, 12)
+                ax.plot(estimate, row, marker="D", color=VERMILION, markersize=4, linestyle="none")
+            canvas.value_beside(ax, row, f"{100 * self.inclusion[self.owner[at]]:.0f} %", size)
+        ax.axvline(0, color=BLACK, linewidth=0.9)
+        canvas.name_rows(ax, [self.names[at] for at in shown])
+        left = canvas.left_out(len(drawn) - len(shown), "coefficients, less often selected")
+        note = "50 and 95 % of the resamples that selected it; diamond: on all rows"
+        canvas.finish(
+            ax,
+            title="Coefficients where selected",
+            x="coefficient, in its standard deviations",
+            note="\n".join(filter(None, (note, left))),
+        )

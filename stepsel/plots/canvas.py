@@ -1,0 +1,302 @@
+"""What all plots share: axes, colours, names as labels. The only module that imports matplotlib, and only to draw."""
+
+import unicodedata
+from collections.abc import Hashable, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from stepsel.core.fits import FloatArray
+from stepsel.core.terms import IntArray
+
+# Okabe and Ito (2008), Color universal design: told apart with every common kind of colour blindness.
+BLUE, VERMILION, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
+PURPLE, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#222222", "#9A9A9A"
+CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
+PALE = "#D9D9D9"
+
+WIDTH = 7.0  # inches
+ROW = 0.21  # inches: the height of a row that has a name
+MOST_ROWS = 120
+_SMALLEST_ROW = 0.115  # inches: 6.5 points and a little air
+_LONGEST = 30
+
+# Fonts with scripts that matplotlib's own font lacks, as systems call them.
+_WIDE_FONTS = (
+    *("Noto Sans CJK JP", "Noto Sans CJK SC", "PingFang SC", "Hiragino Sans", "Microsoft YaHei", "Yu Gothic"),
+    *("Malgun Gothic", "Apple SD Gothic Neo", "WenQuanYi Zen Hei", "Noto Sans", "Noto Sans Arabic", "Noto Sans Hebrew"),
+    *("Noto Sans Devanagari", "Noto Sans Thai", "Segoe UI", "Segoe UI Emoji", "Arial Unicode MS", "Nirmala UI"),
+)
+
+
+class Display:
+    """A plot: arrays, and how they are drawn.
+
+    Attributes
+    ----------
+    ax_ : Axes
+        After `plot`.
+    figure_ : Figure
+    """
+
+    ax_: Any
+    figure_: Any
+
+    @classmethod
+    def of(cls, result: Any) -> Self:
+        """Return the display of a result, not yet drawn."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_result(cls, result: Any, *, ax: Any = None) -> Self:
+        """Draw what a result holds.
+
+        Parameters
+        ----------
+        result : StepwiseResult
+        ax : Axes, optional
+            A new figure by default.
+        """
+        return cls.of(result).plot(ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw what a fitted selector found.
+
+        Parameters
+        ----------
+        estimator : StepwiseSelector, or a pipeline with one
+        ax : Axes, optional
+            A new figure by default.
+        """
+        return cls.from_result(result_of(estimator), ax=ax)
+
+    @property
+    def figsize(self) -> tuple[float, float]:
+        """Width and height, in inches, of the figure that `plot` makes where it is given no axes."""
+        raise NotImplementedError
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, on ``ax`` or in a new figure."""
+        self.ax_ = axes(self.figsize) if ax is None else ax
+        self.figure_ = self.ax_.get_figure()
+        self._draw(self.ax_)
+        return self
+
+    def draw_in(self, figure: Any, **options: Any) -> Self:
+        """Draw in an empty figure of any backend; ``options`` are those of `plot`."""
+        return self.plot(figure.add_subplot(), **options)
+
+    def _draw(self, ax: Any) -> None:
+        raise NotImplementedError
+
+
+def require_matplotlib() -> None:
+    """Refuse to draw without matplotlib.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed.
+    """
+    try:
+        import matplotlib.axes  # noqa: F401
+    except ImportError:
+        raise ImportError("plots need matplotlib: pip install 'stepwise-selector[plot]'.") from None
+
+
+def axes(figsize: tuple[float, float]) -> Any:
+    """Return the axes of a new figure."""
+    require_matplotlib()
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=figsize, layout="constrained")[1]
+
+
+def height(n_rows: int) -> float:
+    """Return the height, in inches, of a figure with so many named rows."""
+    return 1.3 + ROW * min(max(n_rows, 3), MOST_ROWS)
+
+
+def width(ax: Any) -> float:
+    """Return the width of axes, in inches."""
+    return float(ax.get_figure().get_size_inches()[0] * ax.get_position().width)
+
+
+def tall(ax: Any) -> float:
+    """Return the height of axes, in inches."""
+    return float(ax.get_figure().get_size_inches()[1] * ax.get_position().height)
+
+
+def rows_that_fit(ax: Any, n_rows: int) -> int:
+    """Return how many of the rows can be told apart on these axes."""
+    return min(n_rows, MOST_ROWS, max(int(tall(ax) / _SMALLEST_ROW), 3))
+
+
+def font_size(ax: Any, n_rows: int) -> float:
+    """Return the size, in points, of names that stand in so many rows."""
+    return float(np.clip(0.72 * 72 * tall(ax) / max(n_rows, 1), 6.0, 9.0))
+
+
+def label(name: Hashable, longest: int = _LONGEST) -> str:
+    r"""Return a name as a label: one line, without control characters, its middle left out where it is long.
+
+    Examples
+    --------
+    >>> label("a\nb"), label("x" * 40, longest=9)
+    ('a b', 'xxxx…xxxx')
+    """
+    text = " ".join("".join(map(visible, str(name))).split()) or "(no name)"
+    if len(text) <= longest:
+        return text
+    half = (longest - 1) // 2
+    return f"{text[: longest - 1 - half]}…{text[len(text) - half :]}"
+
+
+def visible(character: str) -> str:
+    """Return a character that can be drawn: joiners of scripts stay, what turns or hides text does not."""
+    if character in "\u200c\u200d" or not unicodedata.category(character).startswith(("C", "Z")):
+        return character
+    return " " if unicodedata.category(character) in ("Cc", "Zs", "Zl", "Zp") else "\N{REPLACEMENT CHARACTER}"
+
+
+def text_style(names: Sequence[str]) -> dict[str, Any]:
+    """Return how names are set: never as mathematics, in a font that has their characters where there is one."""
+    style: dict[str, Any] = {"parse_math": False}
+    if all(name.isascii() for name in names):
+        return style
+    import matplotlib as mpl
+    from matplotlib import font_manager
+
+    installed = {font.name for font in font_manager.fontManager.ttflist}
+    families = [*mpl.rcParams["font.family"], *(font for font in _WIDE_FONTS if font in installed)]
+    return style | {"fontfamily": families}
+
+
+def name_rows(ax: Any, names: Sequence[Hashable], *, prefix: Sequence[str] = (), bold: Sequence[bool] = ()) -> None:
+    """Label the rows of the y axis, the first on top."""
+    longest = int(np.clip(8 * width(ax), 12, _LONGEST))
+    texts = [label(name, longest) for name in names]
+    texts = [f"{before}{text}" for before, text in zip(prefix, texts, strict=True)] if prefix else texts
+    ax.set_yticks(np.arange(len(texts)), labels=texts, fontsize=font_size(ax, len(texts)), **text_style(texts))
+    for tick, strong in zip(ax.get_yticklabels(), bold, strict=False):
+        tick.set_fontweight("bold" if strong else "normal")
+    ax.set_ylim(len(texts) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+
+
+def finish(ax: Any, *, title: str = "", x: str = "", y: str = "", note: str = "", grid: str = "x") -> None:
+    """Set titles and a light frame; a note stands in small print below."""
+    if title:
+        size = float(np.clip(72 * width(ax) / (0.55 * len(title)), 7.0, 10.5))
+        ax.set_title(title, loc="left", fontsize=size, **text_style([title]))
+    if x or note:
+        ax.set_xlabel("\n".join(filter(None, (x, note))), fontsize=9, **text_style([x, note]))
+    if y:
+        ax.set_ylabel(y, fontsize=9, **text_style([y]))
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.grid(axis=grid, color="#E5E5E5", linewidth=0.7)
+    ax.set_axisbelow(True)
+    ax.tick_params(labelsize=8.5, which="both") if grid == "y" else ax.tick_params(axis="x", labelsize=8.5)
+
+
+def left_out(n_left: int, what: str) -> str:
+    """Say how many rows there was no room for."""
+    return f"not shown: {n_left} {what}" if n_left else ""
+
+
+def level(ax: Any, value: float, name: str, style: str = "--") -> None:
+    """Draw a vertical line, with its name along it."""
+    ax.axvline(value, color=VERMILION, linestyle=style, linewidth=1, zorder=1)
+    place = ax.transAxes.inverted().transform(ax.transData.transform((value, 0.0)))[0]
+    left = style == "--" and place > 0.1  # else it would stand on the names
+    ax.annotate(
+        name,
+        (value, 0.02),
+        xycoords=("data", "axes fraction"),
+        xytext=(-2 if left else 2, 0),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        va="bottom",
+        rotation=90,
+        fontsize=7,
+        color=VERMILION,
+    )
+
+
+def value_beside(ax: Any, row: int, text: str, size: float) -> None:
+    """Write a number at the right edge of a row, where no line crosses it."""
+    where = {"xycoords": ("axes fraction", "data"), "va": "center", "ha": "left", "annotation_clip": False}
+    ax.annotate(text, (1.01, row), fontsize=size, color="#555555", **where)
+
+
+def number(value: float, step: float) -> str:
+    """Return a number with the digits that show a difference of ``step``."""
+    if not np.isfinite(value):
+        return ""
+    digits = int(np.clip(2 - np.floor(np.log10(step)), 0, 6)) if step > 0 and np.isfinite(step) else 2
+    return f"{value:,.{digits}f}" if abs(value) < 1e12 else f"{value:.6g}"
+
+
+def spread_out(places: FloatArray, gap: float, low: float, high: float) -> FloatArray:
+    """Move places apart until they are ``gap`` from each other, as little as it takes, within ``low`` and ``high``.
+
+    Parameters
+    ----------
+    places : float array
+    gap, low, high : float
+
+    Examples
+    --------
+    >>> spread_out(np.array([0.0, 0.1, 5.0]), 1.0, -2.0, 6.0).tolist()
+    [-0.45, 0.55, 5.0]
+    """
+    order = np.argsort(places, kind="stable")
+    blocks: list[list[float]] = []  # centre, members
+    for place in np.clip(places[order], low, high):
+        blocks.append([float(place), 1])
+        while len(blocks) > 1 and _overlap(blocks[-2], blocks[-1], gap):
+            (first, n_first), (second, n_second) = blocks[-2:]
+            n = n_first + n_second
+            blocks[-2:] = [[(first * n_first + second * n_second) / n, n]]
+    moved = np.concatenate([_block(centre, int(n), gap, low, high) for centre, n in blocks] or [np.empty(0)])
+    result = np.empty(len(places))
+    result[order] = moved
+    return result
+
+
+def _overlap(first: list[float], second: list[float], gap: float) -> bool:
+    return second[0] - first[0] < gap * (first[1] + second[1]) / 2
+
+
+def _block(centre: float, n: int, gap: float, low: float, high: float) -> FloatArray:
+    half = gap * (n - 1) / 2
+    centre = max(min(centre, high - half), low + half)
+    return np.linspace(centre - half, centre + half, n)
+
+
+def most(values: FloatArray, n: int) -> IntArray:
+    """Return the positions of the ``n`` largest values, in the order in which they stand."""
+    order: IntArray = np.argsort(-values, kind="stable")[:n]
+    return np.sort(order)
+
+
+def result_of(estimator: Any) -> Any:
+    """Return the result of a fitted selector, also as the step of a pipeline.
+
+    Raises
+    ------
+    NotFittedError
+        If it is not fitted.
+    ValueError
+        If it is no selector.
+    """
+    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+    for step in steps:
+        if hasattr(type(step), "trace_"):
+            from sklearn.utils.validation import check_is_fitted
+
+            check_is_fitted(step)
+            return step.result_
+    raise ValueError(f"estimator is a {type(estimator).__name__}: give a StepwiseSelector, or a pipeline with one.")

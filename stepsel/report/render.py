@@ -1,0 +1,107 @@
+"""Sections as HTML, Markdown or LaTeX, by the templates beside this module."""
+
+import base64
+import hashlib
+import html
+import re
+from importlib.resources import files
+from typing import Any
+
+from stepsel.plots.canvas import visible
+from stepsel.report.blocks import Section
+from stepsel.report.drawing import data_uri
+from stepsel.report.pgf import pictured
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    '"': r"\textquotedbl{}",
+    "|": r"\textbar{}",
+    "−": r"\ensuremath{-}",
+    "²": r"\textsuperscript{2}",
+    "≤": r"\ensuremath{\le}",
+}
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]|~$<>&]|^[#+-]|(?<=^\d)[.)]")
+
+
+def rendered(kind: str, title: str, sections: list[Section]) -> str:
+    """Return a report as text.
+
+    Parameters
+    ----------
+    kind : {"html", "md", "tex"}
+    title : str
+    sections : list of Section
+    """
+    # Braces mean something in LaTeX: its template marks its own places otherwise.
+    marks: dict[str, Any] = {}
+    if kind == "tex":
+        marks = {"block_start_string": "((*", "block_end_string": "*))", "variable_start_string": "((("}
+        marks |= {"variable_end_string": ")))", "comment_start_string": "((#", "comment_end_string": "#))"}
+    environment = _environment(kind, marks)
+    script, style = (_file(name) for name in ("report.js", "report.css"))
+    policy = "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    given = {"title": title, "sections": sections, "script": script, "style": style, "script_hash": policy}
+    return environment.from_string(_file(f"report.{kind}.j2")).render(given)
+
+
+def _environment(kind: str, marks: dict[str, Any]) -> Any:
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        autoescape=kind == "html",
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        **marks,
+    )
+    environment.filters["text"] = plain
+    environment.filters["md"] = markdown
+    environment.filters["tex"] = latex
+    environment.filters["listing"] = listing
+    environment.filters["pgf"] = lambda figure: pictured(figure, latex)
+    environment.globals["svg"] = lambda figure: data_uri(figure, "svg")
+    environment.globals["png"] = lambda figure: data_uri(figure, "png")
+    environment.filters["safe_code"] = Markup  # the script and style of this package
+    return environment
+
+
+def _file(name: str) -> str:
+    return (files("stepsel.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def plain(text: str) -> str:
+    """Return text without characters that turn or hide other text."""
+    return "".join(map(visible, text))
+
+
+def markdown(text: str) -> str:
+    """Return text that Markdown shows as it is."""
+    return _MARKDOWN.sub(lambda found: html.escape(found[0]) if found[0] in "<>&" else "\\" + found[0], plain(text))
+
+
+def latex(text: str) -> str:
+    """Return text that LaTeX shows as it is."""
+    return "".join(_LATEX.get(character, character) for character in plain(text))
+
+
+def listing(code: str) -> str:
+    """Return code that cannot end the listing that it stands in."""
+    return plain_lines(code).replace(r"\end{verbatim}", r"\end {verbatim}").replace("```", "'''")
+
+
+def plain_lines(code: str) -> str:
+    """Return code without characters that turn or hide text; its lines stay."""
+    return "\n".join(plain(line) for line in code.split("\n"))
