@@ -322,6 +322,15 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         """Intercept of the final model, 0 without one."""
         return self._result().intercept
 
+    def _repr_html_inner(self) -> str:
+        """Return the diagram of scikit-learn, and once fitted what was selected."""
+        diagram = super()._repr_html_inner()
+        return f"{diagram}\n{self.result_._repr_html_()}" if hasattr(self, "result_") else diagram
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**options)
+        return bundle | {"text/html": self._repr_html_inner()} if "text/html" in bundle else bundle
+
     def __sklearn_tags__(self) -> Tags:
         """Declare that y is required and whether missing values are accepted."""
         tags = super().__sklearn_tags__()

@@ -1,6 +1,6 @@
 """Tables of a result: DataFrames that a notebook shows with sensible digits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,21 @@ FORMATS: dict[str, Callable[[Any], str]] = {
 }
 
 
+def formatters(table: pd.DataFrame) -> dict[Hashable, Callable[[Any], str]]:
+    """Return how the columns of numbers of a table are written."""
+    if not table.columns.is_unique:
+        return {}
+    numbers = table.select_dtypes("number").columns
+    return {name: FORMATS.get(str(name).split(" ")[0], _significant(5)) for name in numbers}
+
+
+def _blank(column: pd.Series) -> pd.Series:
+    """Return a column that shows nothing where there is nothing."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column.astype(float) if pd.api.types.is_extension_array_dtype(column.dtype) else column
+    return column.astype(object).where(column.notna(), "")
+
+
 class Table(pd.DataFrame):
     """A DataFrame that is shown in a notebook with digits by the kind of its columns; all else is as in pandas."""
 
@@ -46,10 +61,10 @@ class Table(pd.DataFrame):
     def _repr_html_(self) -> str | None:
         if not pd.get_option("display.notebook_repr_html"):
             return None
-        numbers = self.select_dtypes("number").columns
-        formatters = {name: FORMATS.get(str(name), _significant(5)) for name in numbers if self.columns.is_unique}
-        return self.to_html(
-            formatters=formatters,
+        plain = pd.DataFrame({at: _blank(self.iloc[:, at]) for at in range(self.shape[1])}, index=self.index)
+        plain.columns = self.columns
+        return plain.to_html(
+            formatters=formatters(self),
             max_rows=pd.get_option("display.max_rows"),
             max_cols=pd.get_option("display.max_columns"),
             show_dimensions=len(self) > (pd.get_option("display.max_rows") or len(self)),

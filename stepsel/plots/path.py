@@ -245,6 +245,8 @@ class CriteriaDisplay(Display):
 
         ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         ax.yaxis.set_major_locator(MaxNLocator(4))
+        if abs(np.nanmax(np.abs(values[known]), initial=0.0)) < 1e7:
+            ax.ticklabel_format(axis="y", useOffset=False)
         ax.set_xlim(-0.5, max(len(steps) - 0.5, 0.5))
         canvas.finish(ax, title=title, x="step", grid="y")
 
