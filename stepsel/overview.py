@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stepsel.summary import Summary, shown
+from stepsel.summary import Summary, named, shown
 
 _FIGURES = ("log_likelihood", "aic", "bic", "sigma", "dispersion", "alpha", "auc", "concordance")
 
@@ -29,21 +29,17 @@ def _sections(result: Any, explained: str) -> list[tuple[str, pd.DataFrame]]:
     trace = result.trace
     if trace.attrs["criterion"] == "pvalue":
         columns.remove("criterion")  # it is the p-value
-    sections = [(_heading(trace.attrs, explained), _printed(trace[columns].assign(df=trace["df"].astype(float))))]
+    sections = [(_heading(trace.attrs, explained), named(trace[columns].assign(df=trace["df"].astype(float))))]
     coefficients = result.tidy()
     if len(coefficients):
         honest = coefficients.rename(columns={"p_value": "p_value (not adjusted for selection)"})
-        sections.append(("Final model", _printed(honest)))
+        sections.append(("Final model", named(honest)))
     if result.selected:
         table = result.collinearity
         if (table["df"] == 1).all():
             table = table.drop(columns=["df", "gvif"])
-        sections.append(("Collinearity", _printed(table)))
+        sections.append(("Collinearity", named(table)))
     return sections
-
-
-def _printed(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(term=[shown(term) for term in table["term"]])
 
 
 def _heading(attrs: dict[Any, Any], explained: str) -> str:

@@ -27,6 +27,7 @@ from stepsel.settings import Settings
 from stepsel.summary import Summary, shown
 from stepsel.tables import Table
 from stepsel.task import Task
+from stepsel.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from stepsel.plots import Display
@@ -122,7 +123,8 @@ class StepwiseResult:
 
     @cached_property
     def trace(self) -> pd.DataFrame:  # noqa: D102 (documented as attributes of the class)
-        conditions = [self._step_collinearity(at) for at in range(len(self._path.steps))]
+        with one_blas_thread:
+            conditions = [self._step_collinearity(at) for at in range(len(self._path.steps))]
         return trace.trace_table(self._path, self._terms, self._measures, conditions, self._attrs())
 
     @cached_property
@@ -154,10 +156,11 @@ class StepwiseResult:
     def coefficient_progression(self) -> pd.DataFrame:  # noqa: D102
         engine, shift = self._engine_or_fail(), int(self._measures.intercept)
         table = np.full((len(self._path.steps), shift + len(self._labels)), np.nan)
-        for row, step in zip(table, self._path.steps, strict=True):
-            columns, params = coefficients_at(engine, step.active)
-            row[shift + columns] = params[shift:]
-            row[:shift] = params[:shift]
+        with one_blas_thread:
+            for row, step in zip(table, self._path.steps, strict=True):
+                columns, params = coefficients_at(engine, step.active)
+                row[shift + columns] = params[shift:]
+                row[:shift] = params[:shift]
         ever = np.flatnonzero(np.isfinite(table).any(axis=0))
         names = [self._labels[at - shift] if at >= shift else "(Intercept)" for at in ever.tolist()]
         self._progressing = ever[shift:] - shift

@@ -21,6 +21,11 @@ def shown(name: Hashable) -> str:
     return "" if name is None else str(name)
 
 
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with its terms as text."""
+    return table.assign(term=pd.Series([shown(term) for term in table["term"]], index=table.index, dtype=object))
+
+
 class Summary:
     """A printable summary."""
 

@@ -19,9 +19,10 @@ from stepsel.core.terms import IntArray
 from stepsel.design import Design
 from stepsel.inference.outcome import Outcome
 from stepsel.result import StepwiseResult
-from stepsel.selection import complete, one_blas_thread, search_again, select
+from stepsel.selection import complete, search_again, select
 from stepsel.selector import StepwiseSelector
 from stepsel.task import Task
+from stepsel.threads import one_blas_thread
 
 # A job on another core is worth its way from this many runs on.
 _CHUNK = 25

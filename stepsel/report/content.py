@@ -14,7 +14,7 @@ from stepsel.plots.path import NAMES
 from stepsel.report.blocks import Block, Code, Facts, Figure, Grid, Items, Section, Text, grid
 from stepsel.report.reasons import left_out
 from stepsel.report.trust import STATEMENT, trust
-from stepsel.summary import shown
+from stepsel.summary import named, shown
 
 _PACKAGES = ("stepwise-selector", "numpy", "scipy", "pandas", "scikit-learn", "statsmodels", "matplotlib")
 
@@ -122,7 +122,8 @@ def _data(result: Any, notes: list[str]) -> list[Block]:
             )
         )
     if result.gaps:
-        gaps = pd.DataFrame({"column": [shown(name) for name in result.gaps], "gaps": list(result.gaps.values())})
+        names = pd.Series([shown(name) for name in result.gaps], dtype=object)
+        gaps = pd.DataFrame({"column": names, "gaps": list(result.gaps.values())})
         blocks.append(grid(gaps, {"column": ("column", "s"), "gaps": ("missing values", "d")}))
     return [*blocks, *([Items(notes)] if notes else [])]
 
@@ -226,11 +227,6 @@ def _figure(kind: str, result: Any, alt: str) -> list[Block]:
         return [Figure(kind, result.display(kind), alt)]
     except (RuntimeError, ValueError) as error:
         return [Text(f"No plot ({kind}): {error}")]
-
-
-def named(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with its terms as text."""
-    return table.assign(term=[shown(term) for term in table["term"]])
 
 
 def _shortened(table: Grid, what: str) -> Grid:

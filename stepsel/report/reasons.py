@@ -30,13 +30,13 @@ def left_out(result: Any) -> pd.DataFrame:
         ``term, df, statistic, p_value, criterion, step, reason``; the numbers are those of its last move.
     """
     selected, table = set(result.selected), result.candidates
-    last = table.drop_duplicates("term", keep="last").set_index("term", drop=False)
+    last = dict(zip(table["term"], table.to_dict("records"), strict=True))  # the last row of each term
     n_steps = int(table["step"].max()) if len(table) else 0
     rows = []
     for term in result.candidate_terms:
         if term in selected:
             continue
-        known = last.loc[[term]].iloc[0] if term in last.index else None
+        known = last.get(term)
         row: dict[str, Any] = {"term": term, "df": np.nan, "statistic": np.nan, "p_value": np.nan, "criterion": np.nan}
         row |= {"step": np.nan, "reason": "It was not looked at."}
         if known is not None:
@@ -44,12 +44,10 @@ def left_out(result: Any) -> pd.DataFrame:
             row["reason"] = _reason(result, term, known, n_steps)
         rows.append(row)
     columns = ["term", "df", "statistic", "p_value", "criterion", "step", "reason"]
-    found = pd.DataFrame(rows, columns=columns)
-    found["term"] = pd.Series([row["term"] for row in rows], dtype=object)
-    return found
+    return pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=object) for name in columns})
 
 
-def _reason(result: Any, term: Hashable, known: pd.Series, n_steps: int) -> str:
+def _reason(result: Any, term: Hashable, known: dict[Hashable, Any], n_steps: int) -> str:
     status, step = known["status"], int(known["step"])
     if status == "chosen":
         return f"It was removed at step {step}: {_removed(result, known)}"
@@ -61,7 +59,7 @@ def _reason(result: Any, term: Hashable, known: pd.Series, n_steps: int) -> str:
     return why + (" It separates the response." if status == "separated" else "")
 
 
-def _removed(result: Any, known: pd.Series) -> str:
+def _removed(result: Any, known: dict[Hashable, Any]) -> str:
     criterion = result.settings.criterion
     if known["df"] == 0:
         return "other terms had made it redundant."
@@ -75,7 +73,7 @@ def _removed(result: Any, known: pd.Series) -> str:
     return f"without it {name} improves by {gain:.3g}."
 
 
-def _not_better(result: Any, known: pd.Series) -> str:
+def _not_better(result: Any, known: dict[Hashable, Any]) -> str:
     criterion = result.settings.criterion
     if criterion == "pvalue":
         p, level = known["p_value"], result.settings.alpha_enter
@@ -90,7 +88,7 @@ def _not_better(result: Any, known: pd.Series) -> str:
     return f"It would make {name} worse by {-gain:.3g}."
 
 
-def _gain(result: Any, known: pd.Series) -> float:
+def _gain(result: Any, known: dict[Hashable, Any]) -> float:
     """Return by how much the criterion improves with a move, from the model that it starts from."""
     before = result.trace["criterion"].iloc[int(known["step"]) - 1]
     change = float(known["criterion"] - before)

@@ -30,6 +30,7 @@ _LATEX = {
     "−": r"\ensuremath{-}",
     "²": r"\textsuperscript{2}",
     "≤": r"\ensuremath{\le}",
+    "\N{REPLACEMENT CHARACTER}": "?",  # LuaTeX takes it for a broken file
 }
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]|~$<>&]|^[#+-]|(?<=^\d)[.)]")
 
