@@ -9,6 +9,7 @@ import numpy.typing as npt
 from stepsel.core.linear_data import ColumnScale
 from stepsel.design import Design
 
+_LISTED = 8
 FILL_IN = 'fill them in, or set missing="drop" to use complete rows only'
 
 
@@ -73,7 +74,7 @@ def check_finite(design: Design, *, missing: str, hint: str = FILL_IN) -> Design
         absent = np.isnan(values)
         if absent.any() and missing == "raise":
             row, count = design.row_number(int(np.argmax(absent))), int(absent.sum())
-            raise missing_values(f"{what} {label!r}", count, row, hint)
+            raise missing_values(f"{what} {label!r}", count, row, hint + _other_gaps(columns, label))
         if absent.any():
             gaps |= absent
             counts[label] = int(absent.sum())
@@ -82,6 +83,14 @@ def check_finite(design: Design, *, missing: str, hint: str = FILL_IN) -> Design
     if not gaps.any():
         return design
     return replace(design.rows(~gaps), n_dropped=design.n_dropped + int(gaps.sum()), gaps=counts)
+
+
+def _other_gaps(columns: list[tuple[Hashable, str, npt.NDArray[np.number]]], named: Hashable) -> str:
+    """Name the other columns with missing values, and how many they have."""
+    counts = [(label, int(np.isnan(values).sum())) for label, _, values in columns if label != named]
+    others = [f"{label} ({count})" for label, count in counts if count]
+    more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
+    return f"; missing values are also in {', '.join(others[:_LISTED])}{more}" if others else ""
 
 
 def missing_values(what: str, count: int, row: int, hint: str) -> ValueError:

@@ -25,7 +25,7 @@ from stepsel.numeric import is_frame, sample_weights
 from stepsel.responses import offset_vector
 from stepsel.result import StepwiseResult
 from stepsel.selection import select
-from stepsel.selector import StepwiseSelector
+from stepsel.selector import StepwiseSelector, default_parameters
 from stepsel.settings import Settings
 from stepsel.survival import status_events
 from stepsel.task import Task
@@ -128,7 +128,7 @@ def stepwise(
     design, offsets = _design(scoped, table, observations, settings)
     terms = replace(inputs, index=np.arange(design.X.shape[1]), offset=offsets)
     given = {"scope": scope, "sample_weight": sample_weight, "offset": offset}
-    call = formula_call(formula, parameters, StepwiseSelector().get_params(deep=False), given)
+    call = formula_call(formula, parameters, default_parameters(), given)
     return select(Task(design, terms, start, settings, call), told)
 
 

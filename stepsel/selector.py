@@ -1,6 +1,7 @@
 """StepwiseSelector: the scikit-learn face of a selection."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +27,12 @@ from stepsel.result import StepwiseResult
 from stepsel.selection import select
 from stepsel.settings import Settings
 from stepsel.task import Task
+
+
+@cache
+def default_parameters() -> dict[str, Any]:
+    """Return the parameters of a selector that is given none."""
+    return StepwiseSelector().get_params(deep=False)
 
 
 class StepwiseSelector(SelectorMixin, BaseEstimator):
@@ -226,7 +233,8 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
 
     def _task(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> tuple[Task, Terms, Sequence[Hashable]]:
         """Return what the selection is run on, its terms of input columns, and the labels of these."""
-        settings = Settings.of(self.get_params(deep=False))
+        parameters = self.get_params(deep=False)
+        settings = Settings.of(parameters)
         if offset is not None and settings.gaussian:
             raise ValueError("offset is not for the Gaussian family: subtract it from y.")
         if y is None:
@@ -261,7 +269,7 @@ class StepwiseSelector(SelectorMixin, BaseEstimator):
         assert isinstance(coding, ColumnCoding)
         terms = of_design(inputs, coding.owner) if coding.factors else inputs
         given = {"sample_weight": sample_weight, "offset": offset}
-        call = selector_call(self.get_params(deep=False), type(self)().get_params(deep=False), given)
+        call = selector_call(parameters, default_parameters(), given)
         return Task(design, terms, start, settings, call), inputs, labels
 
     def transform(self, X: Any) -> Any:
