@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP = $(VENV)/.installed-$(1)
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench docs clean
 
 define install
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -33,5 +33,10 @@ bench: ## speed against the arithmetic floor and against peers; writes docs/benc
 	$(call install,bench)
 	$(BIN)/python -m benchmarks.run
 
+docs: ## the documentation, every example run, into docs/_build/html; then a check of all its links
+	$(call install,docs)
+	$(BIN)/sphinx-build -E -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build docs/generated docs/auto_gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis

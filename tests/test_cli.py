@@ -4,7 +4,6 @@ import inspect
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 
@@ -1116,18 +1115,3 @@ def test_nested_values_are_named(tmp_path):
     frame.to_parquet(tmp_path / "d.parquet")
     assert "column 'l' is not numeric: row 1 holds '[1 2]'" in refusal("select", tmp_path / "d.parquet", "-t", "y")
     assert selection(tmp_path / "d.parquet", "-t", "y", "--drop", "l")["n_obs"] == 4
-
-
-PAGE = TESTS.parent / "docs" / "command_line.md"
-
-
-@pytest.mark.skipif(not PAGE.exists(), reason="the source distribution has no docs")
-def test_examples_of_the_page_run(monkeypatch):
-    monkeypatch.chdir(TESTS.parent)
-    text = PAGE.read_text(encoding="utf-8")
-    outcomes = {found: run(*shlex.split(found)) for found in re.findall(r"^stepsel (.* data/.*)$", text, re.MULTILINE)}
-    assert len(outcomes) >= 8
-    assert {command: outcome.stderr for command, outcome in outcomes.items() if outcome.exit_code} == {}
-    printed = {line.rstrip() for outcome in outcomes.values() for line in outcome.stdout.splitlines()}
-    shown = text.split("prints among the rest\n\n```text\n")[1].split("```")[0]
-    assert set(shown.splitlines()) <= printed

@@ -1,4 +1,4 @@
-"""What all plots share: axes, colours, names as labels. The only module that imports matplotlib, and only to draw."""
+"""What all plots share: axes, colours, names as labels. matplotlib is imported by the functions that draw."""
 
 import unicodedata
 from collections.abc import Hashable, Sequence
