@@ -101,6 +101,7 @@ def stepwise(
     """
     from stepsel.model_terms.variables import Table
 
+    named_context = context
     if context is None:
         caller = sys._getframe(1)
         context = ChainMap(caller.f_locals, caller.f_globals)
@@ -127,7 +128,7 @@ def stepwise(
     start = _start(scoped, parsed, inputs, settings, scoped=scope is not None)
     design, offsets = _design(scoped, table, observations, settings)
     terms = replace(inputs, index=np.arange(design.X.shape[1]), offset=offsets)
-    given = {"scope": scope, "sample_weight": sample_weight, "offset": offset}
+    given = {"scope": scope, "sample_weight": sample_weight, "offset": offset, "context": named_context}
     call = formula_call(formula, parameters, default_parameters(), given)
     return select(Task(design, terms, start, settings, call), told)
 

@@ -54,7 +54,7 @@ def _heading(attrs: dict[Any, Any], explained: str) -> str:
 def _facts(result: Any, nothing: str) -> str:
     chosen = ", ".join(shown(name) for name in result.selected) or nothing
     dropped = f" ({result.n_dropped} rows with missing values dropped)" if result.n_dropped else ""
-    events = "" if result.n_events is None else f", {result.n_events:g} events"
+    events = "" if result.n_events is None else f", {result.n_events:.12g} events"
     unit, count = rule_of_thumb(result)
     figures = result.glance().iloc[0]
     candidates, columns = int(figures["n_candidates"]), result.n_candidate_columns
@@ -62,7 +62,7 @@ def _facts(result: Any, nothing: str) -> str:
     coefficients = f" with {columns} coefficients" if columns != candidates else ""
     return (
         f"Selected: {chosen}.\n{result.stop_reason}\n"
-        f"{result.n_obs:g} observations{dropped}{events}, {candidates} candidate terms{coefficients}: "
+        f"{result.n_obs:.12g} observations{dropped}{events}, {candidates} candidate terms{coefficients}: "
         f"{share:.2g} per {unit}{_largest_inflation(result.collinearity)}.\n"
         + ", ".join(f"{name} {figures[name]:.6g}" for name in _FIGURES if name in figures.index)
         + ".\nSelection makes p-values, intervals and R2 too optimistic: they do not know of the search.\n"

@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 
 from stepsel import trace
+from stepsel.chance import chance_of_noise
 from stepsel.core.fits import Fit, FloatArray
 from stepsel.core.likelihood_engine import LikelihoodEngine
 from stepsel.core.linear import LinearEngine
 from stepsel.core.progression import coefficients_at, spreads, term_correlations
 from stepsel.core.refit import Coefficients, LeastSquares, least_squares
 from stepsel.core.search import Path
+from stepsel.core.terms import IntArray
 from stepsel.design import Design
 from stepsel.estimates import coefficient_table, model_facts
 from stepsel.families import family_label, mean_response, plain_data, residual_observations
@@ -25,13 +27,13 @@ from stepsel.overview import overview
 from stepsel.responses import offset_vector
 from stepsel.settings import Settings
 from stepsel.summary import Summary, shown
-from stepsel.tables import Table
+from stepsel.tables import readable
 from stepsel.task import Task
 from stepsel.threads import one_blas_thread
 from stepsel.views import Views
 
 # The square table of more would not be read, and takes memory.
-MOST_CORRELATIONS = 1000
+MOST_CORRELATIONS, MOST_PICKLED = 1000, 200
 
 
 class StepwiseResult(Views):
@@ -163,7 +165,8 @@ class StepwiseResult(Views):
         names = [self._labels[at - shift] if at >= shift else "(Intercept)" for at in ever.tolist()]
         self._progressing = ever[shift:] - shift
         index = pd.RangeIndex(len(table), name="step")
-        return Table(table[:, ever], index=index, columns=pd.Index(names, dtype=object, tupleize_cols=False))
+        labels = pd.Index(names, dtype=object, tupleize_cols=False)
+        return readable(pd.DataFrame(table[:, ever], index=index, columns=labels))
 
     @cached_property
     def _standard_deviations(self) -> tuple[FloatArray, float]:
@@ -184,7 +187,7 @@ class StepwiseResult(Views):
 
     def _engine_or_fail(self) -> LinearEngine | LikelihoodEngine:
         if self._engine is None:
-            raise RuntimeError("this table was not built before the result was pickled.")
+            raise RuntimeError("the result was pickled without the data that this takes: fit again.")
         return self._engine
 
     def _attrs(self) -> dict[str, Any]:
@@ -364,7 +367,7 @@ class StepwiseResult(Views):
             raise ValueError(f"conf_level is {conf_level!r}: give a number between 0 and 1.")
         names: list[Hashable] = ["(Intercept)"] * int(self._measures.intercept)
         names += [self._labels[at] for at in self._chosen]
-        return Table(coefficient_table(self._coefficients, names, conf_level))
+        return readable(coefficient_table(self._coefficients, names, conf_level))
 
     def glance(self) -> pd.DataFrame:
         """Return one row that describes the final model.
@@ -389,7 +392,7 @@ class StepwiseResult(Views):
             "condition_number": indices[-1] if indices else np.nan,
             "stop_reason": self.stop_reason,
         }
-        return Table([row])
+        return readable(pd.DataFrame([row]))
 
     # Seen -------------------------------------------------------------------------------------------------------
 
@@ -409,6 +412,12 @@ class StepwiseResult(Views):
         return [self._terms.names[at] for at in np.flatnonzero(self._terms.kept).tolist()]
 
     @property
+    def is_full(self) -> bool:
+        """Whether ``max_terms`` terms are in the model."""
+        most = self._settings.max_terms
+        return most is not None and len(self.selected) >= most
+
+    @property
     def start_terms(self) -> list[Hashable]:
         """The terms of the start model."""
         return [self._terms.names[at] for at in np.flatnonzero(self._path.steps[0].active).tolist()]
@@ -419,14 +428,29 @@ class StepwiseResult(Views):
         return self._coding.references
 
     @property
-    def free_sizes(self) -> list[int]:
-        """The numbers of coefficients of the terms that are not kept in every model."""
-        return self._terms.sizes[~self._terms.kept].tolist()
+    def first_weighed(self) -> list[Hashable]:
+        """The terms that the first step may add to the kept ones; of a backward selection, those it may remove."""
+        return [self._terms.names[at] for at in self._first().tolist()]
+
+    def _first(self) -> IntArray:
+        terms = self._terms
+        if self._settings.adds:
+            return terms.additions(terms.kept, self._constant)
+        return np.flatnonzero(self._path.steps[0].active & ~terms.kept & ~self._constant)
 
     @property
-    def n_likelihood(self) -> float:
-        """The observations that information criteria count: rows, the sum of frequency weights, or events (Cox)."""
-        return self._measures.n_obs
+    def chance_of_noise(self) -> float:
+        """The probability that at least one of `first_weighed` passes its first test, if all were independent noise."""
+        settings, intercept, sizes = self._settings, int(self._measures.intercept), self._terms.sizes
+        return chance_of_noise(
+            sizes[self._first()],
+            criterion=self._measures.criterion,
+            alpha=settings.alpha_enter if settings.adds else settings.alpha_remove,
+            n_obs=self._measures.n_obs,
+            n_params=intercept + int(sizes[self._terms.kept].sum()),
+            n_full=intercept + int(sizes[~self._constant].sum()),
+            gaussian=settings.gaussian,
+        )
 
     @property
     def has_intercept(self) -> bool:
@@ -480,4 +504,6 @@ class StepwiseResult(Views):
         """Build the tables and keep the selected columns only: a pickle does not carry the whole input."""
         self.trace, self.candidates, self.collinearity, self._selected_design  # noqa: B018 (build them)
         self.coefficient_progression, self._standard_deviations  # noqa: B018
+        if len(self._terms) <= MOST_PICKLED:
+            self.correlations  # noqa: B018
         return {**self.__dict__, "_engine": None, "_design": None}

@@ -18,7 +18,7 @@ _STYLE = (
 
 def shown(name: Hashable) -> str:
     """Return a label as text; nothing for the start row."""
-    return "" if name is None else str(name)
+    return "" if name is None else str(name) or "(no name)"
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from stepsel.core.criteria import Criterion, Test
 from stepsel.core.fits import Fit, FloatArray, Moves, Status
 from stepsel.core.search import Path, Step
 from stepsel.core.terms import BoolArray, Terms
-from stepsel.tables import Table
+from stepsel.tables import readable
 
 TRACE_COLUMNS = [
     "step",
@@ -117,11 +117,11 @@ def trace_table(
                 max_vif,
             ]
         )
-    table = Table(rows, columns=TRACE_COLUMNS)
-    table["term"] = pd.Series([row[2] for row in rows], dtype=object)
-    table["df"] = table["df"].astype("Int64")
+    columns: dict[str, Any] = dict(zip(TRACE_COLUMNS, zip(*rows, strict=True), strict=True))
+    columns |= {"term": pd.Series(columns["term"], dtype=object), "df": pd.Series(columns["df"], dtype="Int64")}
+    table = pd.DataFrame(columns)
     table.attrs.update(attrs)
-    return table
+    return readable(table)
 
 
 def r_squared(fit: Fit, measures: Measures) -> tuple[float, float]:
@@ -174,10 +174,10 @@ def candidates_table(
             closed["kept"] = model.active & terms.kept
         blocks.append(_block(number, model, moves, chosen, measures, closed))
     if not blocks:
-        return Table(columns=CANDIDATE_COLUMNS)
-    table = Table(pd.concat(blocks, ignore_index=True))
+        return pd.DataFrame(columns=CANDIDATE_COLUMNS)
+    table = pd.concat(blocks, ignore_index=True)
     table["term"] = pd.Series([terms.names[at] for at in table["term"]], dtype=object)
-    return table
+    return readable(table)
 
 
 def _looked_at(path: Path) -> list[tuple[Step, Moves, int | None]]:
@@ -252,7 +252,7 @@ def collinearity_table(
     reciprocal.
     """
     vif = gvif ** (1 / np.maximum(df, 1))
-    table = Table(
+    table = pd.DataFrame(
         {
             "term": pd.Series([terms.names[at] for at in np.flatnonzero(active).tolist()], dtype=object),
             "df": df.astype(int),
@@ -263,4 +263,4 @@ def collinearity_table(
         columns=COLLINEARITY_COLUMNS,
     )
     table.attrs["condition_indices"] = [float(value) for value in indices]
-    return table
+    return readable(table)

@@ -28,11 +28,15 @@ class Views:
         ValueError
             If there is no such kind or step.
         """
+        return self._kind(kind).of(self, **options)
+
+    @staticmethod
+    def _kind(kind: str) -> "type[Display]":
         from stepsel.plots import KINDS
 
         if kind not in KINDS:
             raise ValueError(f"kind is {kind!r}: choose one of {', '.join(map(repr, KINDS))}.")
-        return KINDS[kind].of(self, **options)
+        return KINDS[kind]
 
     def plot(self, kind: str = "path", *, ax: Any = None, **options: Any) -> "Display":
         """Draw the selection.
@@ -45,7 +49,7 @@ class Views:
         ax : Axes, optional
             A new figure by default.
         **options
-            ``step`` of "candidates".
+            ``step`` of "candidates"; ``standardized`` of "coefficients".
 
         Returns
         -------
@@ -68,7 +72,7 @@ class Views:
         >>> result.plot("candidates", step=1).ax_.get_xlabel()
         'AIC after the move; the line: of no move'
         """
-        return self.display(kind, **options).plot(ax)
+        return self._kind(kind).from_result(self, ax=ax, **options)
 
     def to_html(self, path: Any = None, *, stability: Any = None, title: str | None = None) -> str:
         """Write a report: one self-contained page.
@@ -93,6 +97,8 @@ class Views:
         ------
         ImportError
             If matplotlib or jinja2 is not installed.
+        ValueError
+            If ``stability`` is that of another selection.
         OSError
             If the file cannot be written.
         """

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from stepsel import StepwiseSelector, display, stepwise
 from stepsel.inference import selection_stability
 from stepsel.plots import KINDS
-from stepsel.plots.canvas import label, spread_out
+from stepsel.plots.canvas import label, labels, spread_out
 from tests.helpers import select, survival
 from tests.hostile import NAMES, SCRIPT, frame
 
@@ -386,10 +386,65 @@ def test_without_matplotlib_the_sentence_says_what_to_install(results, monkeypat
 
 def test_a_pickled_result_draws_what_it_holds():
     result = pickle.loads(pickle.dumps(select(*frame(5)).result_))
-    for kind in ("path", "criteria", "coefficients", "candidates", "vif"):
+    for kind in KINDS:
         result.plot(kind)
-    with pytest.raises(RuntimeError, match="pickled"):
-        result.plot("clusters")
+    many = pickle.loads(pickle.dumps(select(*frame(210, n_rows=400), direction="forward", max_terms=2).result_))
+    with pytest.raises(RuntimeError, match="the result was pickled without the data that this takes: fit again"):
+        many.plot("clusters")
+
+
+@pytest.mark.filterwarnings("ignore:Tight layout", "ignore:constrained_layout")
+def test_axes_of_other_kinds(results):
+    result = results["few"]
+    for kind in KINDS:
+        part = plt.figure().subfigures(1, 2)[0]
+        assert result.plot(kind, ax=part.subplots()).figure_ is not None
+        polar = plt.figure().add_subplot(projection="polar")
+        with pytest.raises(ValueError, match="ax is PolarAxes: give rectangular Axes"):
+            result.plot(kind, ax=polar)
+    with pytest.raises(ValueError, match="ax is Figure: give rectangular Axes"):
+        result.plot(ax=plt.figure())
+
+
+def test_names_can_be_read_on_black(results):
+    with mpl.style.context("dark_background"):
+        for kind in KINDS:
+            for text in texts(results["few"].plot(kind).figure_):
+                red, green, blue = mpl.colors.to_rgb(text.get_color())
+                assert 0.3 * red + 0.6 * green + 0.1 * blue > 0.35, text.get_text()
+
+
+def test_the_last_step_says_why_it_is_the_last():
+    X, y = frame(6)
+    shown = select(X, y, max_steps=1).result_.plot("candidates")
+    title = " ".join(shown.ax_.get_title(loc="left").split())
+    assert title == "Step 2: no move was taken. The limit of max_steps=1 steps was reached."
+
+
+def test_options_of_kinds(results):
+    plain = results["few"].plot("coefficients", standardized=False)
+    assert not plain.standardized
+    for step in (True, 1.5, "a"):
+        with pytest.raises(ValueError, match="steps are 1 to"):
+            results["few"].plot("candidates", step=step)
+    with pytest.raises(ValueError, match="use from_estimator"):
+        display.SelectionPathDisplay.from_result(select(*frame(3)))
+
+
+def test_without_an_intercept_correlations_are_about_the_mean():
+    X, y = frame(4)
+    table = select(X + 100, y, fit_intercept=False, collinearity="ignore").result_.correlations
+    np.testing.assert_allclose(table, np.abs(np.corrcoef(X.T)), atol=1e-10)
+
+
+def test_labels_differ_where_names_do():
+    names = [f"average_household_income_in_{year}_of_the_region_in_units" for year in range(2000, 2020)]
+    names += [f"measurement_{at}_of_site" for at in (4, 14, 24)] + ["x" * 50 + str(at) + "y" * 50 for at in range(3)]
+    for longest in (12, 20, 30):
+        found = labels(names, longest)
+        assert len(set(found)) == len(names)
+        assert max(map(len, found)) <= longest
+    assert "2007" in labels(names, 20)[7]
 
 
 def test_labels():

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import time
+import warnings
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -18,7 +19,7 @@ from stepsel import StepselWarning, StepwiseSelector, stepwise, survival_respons
 from stepsel.inference import selection_stability
 from stepsel.report.reasons import left_out
 from stepsel.report.render import latex, markdown
-from stepsel.report.trust import chance_of_noise, trust
+from stepsel.report.trust import trust
 from tests.helpers import TESTS, select
 from tests.hostile import NAMES, SCRIPT, frame
 
@@ -147,10 +148,9 @@ def test_the_reasons_of_what_cannot_enter():
     X["copy"], X["same"] = X["x1"], 1.0
     table = left_out(select(X, y, criterion="pvalue", max_terms=1).result_).set_index("term")
     assert table["reason"]["same"] == "It does not vary."
-    limited = table["reason"][table["reason"].str.contains("max_terms")]
-    assert len(limited)
+    assert table["reason"].str.startswith("The model holds as many terms as max_terms allows. At step 1,").any()
     table = left_out(select(X, y, direction="backward", criterion="bic").result_).set_index("term")
-    assert table["reason"]["copy"] == "It repeats terms of the model exactly."
+    assert table["reason"]["copy"] == "It repeats terms of the start model exactly, and a backward selection adds none."
     data = X.assign(y=y)
     result = stepwise("y ~ x0 * x2", data, criterion="bic", collinearity="ignore")
     reasons = left_out(result).set_index("term")["reason"]
@@ -158,6 +158,34 @@ def test_the_reasons_of_what_cannot_enter():
         assert reasons["x0:x2"] == "It may enter only after the terms that it contains."
     gaps = select(frame(60, 40)[0], frame(60, 40)[1], direction="forward", criterion="pvalue", alpha_enter=1).result_
     assert left_out(gaps)["reason"].str.contains("no residual degrees of freedom").any()
+
+
+def test_the_reasons_of_a_full_model_are_of_the_model_they_name():
+    rng = np.random.default_rng(4)
+    a, b = rng.normal(size=(2, 100))
+    X = pd.DataFrame({"a": a, "b": b, "b2": b + 0.05 * rng.normal(size=100), "c": rng.normal(size=100)})
+    y = pd.Series(2 * a + b + 0.3 * rng.normal(size=100), name="y")
+    result = select(X, y, direction="forward", criterion="bic", max_terms=2).result_
+    assert result.selected == ["a", "b"]
+    before = sm.OLS(y, sm.add_constant(X[["a"]])).fit().bic
+    with_b2 = sm.OLS(y, sm.add_constant(X[["a", "b2"]])).fit().bic
+    with_c = sm.OLS(y, sm.add_constant(X[["a", "c"]])).fit().bic
+    start, reasons = (
+        "The model holds as many terms as max_terms allows. At step 2, the last that weighed it, ",
+        left_out(result),
+    )
+    reasons = reasons.set_index("term")["reason"]
+    assert reasons["b2"] == f"{start}it would have improved BIC by {before - with_b2:.3g}; another move was taken."
+    assert reasons["c"] == f"{start}it would have made BIC worse by {with_c - before:.3g}."
+    empty = left_out(select(X, y, max_terms=0).result_)
+    assert (
+        empty["reason"] == "It was not weighed. The model holds max_terms terms, and none of them is to leave."
+    ).all()
+    stopped = left_out(select(X, y, criterion="aic", max_steps=1).result_).set_index("term")["reason"]
+    first, second = (sm.OLS(y, sm.add_constant(X[names])).fit().aic for names in (["a"], ["a", "b"]))
+    assert stopped["b"].startswith(
+        f"It would improve AIC by {first - second:.3g}, but the search had ended: the limit of"
+    )
 
 
 def test_nothing_selected_and_everything_selected(prostate):
@@ -197,19 +225,46 @@ def test_gaps_are_counted_with_and_without_factors(factors):
 
 
 def test_the_chance_that_noise_passes():
+    """Against selections of noise; small samples, where the chi-squared limit would be off."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(500, 20)), rng.normal(size=500)
-    result = select(X, y, criterion="pvalue", direction="forward").result_
-    assert chance_of_noise(result) == pytest.approx(1 - 0.95**20)
-    for criterion in ("aic", "bic", "pvalue"):
-        passed, said = 0, chance_of_noise(select(X, y, criterion=criterion).result_)
+    for n, p, criterion in (
+        (20, 8, "aicc"),
+        (20, 8, "bic"),
+        (16, 8, "aic"),
+        (100, 20, "pvalue"),
+        (25, 6, "adj_r2"),
+        (30, 6, "cp"),
+    ):
+        X = np.linalg.qr(np.column_stack([np.ones(n), rng.normal(size=(n, p))]))[0][:, 1:]
+        passed, how = 0, {"criterion": criterion, "direction": "forward", "max_terms": 1}
         for _ in range(300):
-            noise = rng.normal(size=500)
-            passed += len(select(X, noise, criterion=criterion, direction="forward").result_.selected) > 0
-        assert passed / 300 == pytest.approx(said, abs=4 * np.sqrt(said * (1 - said) / 300) + 0.01)
+            result = select(X, rng.normal(size=n), **how).result_
+            passed += len(result.selected)
+        said = result.chance_of_noise
+        # Terms share the residual, so that they are not quite independent in small samples.
+        assert passed / 300 == pytest.approx(said, abs=4 * np.sqrt(said * (1 - said) / 300) + 0.03), criterion
+    X, y = rng.normal(size=(100, 20)), rng.normal(size=100)
+    assert select(X, y, criterion="pvalue").result_.chance_of_noise == pytest.approx(1 - 0.95**20)
+    X[:, 19] = 1.0
     kept = select(X, y, criterion="pvalue", keep=list(range(10))).result_
-    assert chance_of_noise(kept) == pytest.approx(1 - 0.95**10)
-    assert chance_of_noise(select(X, y, keep=list(range(20))).result_) is None
+    assert kept.chance_of_noise == pytest.approx(1 - 0.95**9)  # neither what is kept nor what does not vary
+    assert kept.first_weighed == [f"x{at}" for at in range(10, 19)]
+    one = select(X, y, criterion="pvalue", direction="backward", start=["x3"]).result_
+    assert one.chance_of_noise == pytest.approx(0.1)
+    all_kept = select(X, y, keep=list(range(20))).result_
+    assert not all_kept.first_weighed
+    assert "noise" not in " ".join(trust(all_kept))
+
+
+def test_the_chance_that_noise_passes_in_logistic_selections():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 5))
+    passed = 0
+    for _ in range(200):
+        result = select(X, rng.integers(0, 2, 400), family="binomial", criterion="aic", direction="forward").result_
+        passed += len(result.selected) > 0
+    assert passed / 200 == pytest.approx(result.chance_of_noise, abs=0.12)
+    assert result.chance_of_noise == pytest.approx(1 - (1 - 0.1573) ** 5, rel=1e-3)
 
 
 def test_the_trust_statement_has_numbers(result, prostate):
@@ -241,9 +296,14 @@ def test_the_call_repeats_the_selection(prostate):
         StepwiseSelector(categorical={"svi": 1}, max_terms=3).fit(X, y).result_,
         stepwise("lpsa ~ .", X.assign(lpsa=y), scope="~ .^2", criterion="bic", max_steps=2, collinearity="ignore"),
         StepwiseSelector(family=sm.families.Gamma(sm.families.links.Log()), criterion="bic").fit(X, np.exp(y)).result_,
+        StepwiseSelector(family=sm.families.NegativeBinomial(alpha=0.2), criterion="bic")
+        .fit(X, np.exp(y).round())
+        .result_,
+        from_index.fit(X, y).result_,
     ]
+    assert results[-1].call.count("\n") > 1  # an argument a line, where the line would be long
     for result in results:
-        names["y"] = np.exp(y) if "sm.families" in result.call else y
+        names["y"] = np.exp(y) if "Gamma" in result.call else np.exp(y).round() if "Negative" in result.call else y
         again = eval(result.call, names)
         again = getattr(again, "result_", again)
         assert again.selected == result.selected
@@ -461,6 +521,27 @@ def test_a_report_of_300_columns_is_small_and_opens_fast(seen):
 
 
 # Command line ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_takes_the_stability_of_its_own_selection_only(result, prostate):
+    X, y = prostate
+    other = selection_stability(select(X, y, criterion="aic").result_, n_resamples=5, random_state=0)
+    with pytest.raises(ValueError, match="stability is that of another selection"):
+        result.to_html(stability=other)
+    with pytest.raises(ValueError, match="stability is 3: give what"):
+        result.to_html(stability=3)
+
+
+def test_reports_at_the_same_time_leave_the_style_alone(result):
+    import matplotlib as mpl
+    from joblib import Parallel, delayed
+
+    with mpl.style.context("dark_background"):
+        before, filters = dict(mpl.rcParams), list(warnings.filters)
+        pages = Parallel(3, backend="threading")(delayed(result.to_html)() for _ in range(3))
+        assert dict(mpl.rcParams) == before
+        assert warnings.filters == filters
+    assert pages[0] == pages[1] == pages[2] == result.to_html()
 
 
 @pytest.mark.parametrize("ending", ["html", "md", "tex"])

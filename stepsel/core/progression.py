@@ -9,6 +9,7 @@ from scipy.linalg.lapack import dpotrf
 from stepsel.core.fits import FloatArray
 from stepsel.core.likelihood_engine import LikelihoodEngine
 from stepsel.core.linear import LinearEngine
+from stepsel.core.moments import accumulate
 from stepsel.core.refit import least_squares
 from stepsel.core.terms import BoolArray, IntArray
 
@@ -84,10 +85,14 @@ def term_correlations(engine: LinearEngine, members: IntArray) -> FloatArray:
     ----------
     Hotelling (1936), Relations between two sets of variates, Biometrika 28.
     """
-    columns = engine.terms.columns_of(members)
-    if engine.data.wide:
-        unit = engine.unit_columns(columns)
-        correlation = unit.T @ unit
+    columns, data = engine.terms.columns_of(members), engine.data
+    if not data.intercept:  # the engine's own are about zero
+        gram = accumulate(data.X[:, columns], data.y, data.weights, centred=True).gram
+        unit = 1 / np.sqrt(np.where(gram.diagonal() > 0, gram.diagonal(), 1.0))
+        correlation = gram * np.multiply.outer(unit, unit)
+    elif data.wide:
+        columns_of_unit_length = engine.unit_columns(columns)
+        correlation = columns_of_unit_length.T @ columns_of_unit_length
     else:
         correlation = engine.correlation[np.ix_(columns, columns)]
     sizes = engine.terms.sizes[members]

@@ -8,7 +8,7 @@ import numpy as np
 from stepsel.core.fits import FloatArray
 from stepsel.core.terms import BoolArray
 from stepsel.plots import canvas
-from stepsel.plots.canvas import BLACK, BLUE, PALE, SKY, VERMILION, Display
+from stepsel.plots.canvas import BLUE, PALE, SKY, VERMILION, Display
 
 KINDS = ("inclusion", "coefficients")
 # Selected between these shares of the time, chance decides.
@@ -101,7 +101,7 @@ class StabilityDisplay(Display):
         kind : {"inclusion", "coefficients"}
         ax : Axes, optional
         """
-        return cls.of(result).plot(ax, kind=kind)
+        return cls.of(canvas.a_result(result)).plot(ax, kind=kind)
 
     @classmethod
     def from_estimator(
@@ -201,7 +201,7 @@ class StabilityDisplay(Display):
                 estimate = np.clip(self.estimates[at] / unit, -12, 12)
                 ax.plot(estimate, row, marker="D", color=VERMILION, markersize=4, linestyle="none")
             canvas.value_beside(ax, row, f"{100 * self.inclusion[self.owner[at]]:.0f} %", size)
-        ax.axvline(0, color=BLACK, linewidth=0.9)
+        ax.axvline(0, color="#888888", linewidth=0.9)
         canvas.name_rows(ax, [self.names[at] for at in shown])
         left = canvas.left_out(len(drawn) - len(shown), "coefficients, less often selected")
         note = "50 and 95 % of the resamples that selected it; diamond: on all rows"

@@ -32,6 +32,8 @@ class CandidatesDisplay(Display):
         The criterion of the model that the moves start from; NaN where p-values decide.
     levels : dict of str to float
         Levels to draw, of p-values.
+    ended : str
+        Why the search ended, where no move was taken.
 
     Attributes
     ----------
@@ -60,9 +62,11 @@ class CandidatesDisplay(Display):
         criterion: str,
         here: float,
         levels: dict[str, float],
+        ended: str = "",
     ) -> None:
         self.step, self.terms, self.moves, self.status = step, list(terms), list(moves), list(status)
         self.values, self.criterion, self.here, self.levels = np.asarray(values, float), criterion, here, levels
+        self.ended = ended
 
     @classmethod
     def of(cls, result: Any, *, step: int | None = None) -> Self:
@@ -71,14 +75,15 @@ class CandidatesDisplay(Display):
         steps = sorted(set(table["step"].tolist()))
         if step is None:
             step = steps[-1] if steps else 0
-        if step not in steps:
+        if isinstance(step, bool) or step not in steps:
             listed = f"steps are 1 to {steps[-1]}" if steps else "no moves were weighed"
             raise ValueError(f"step is {step!r}: {listed}.")
+        step = int(step)
         rows = table[table["step"] == step]
         criterion = trace.attrs["criterion"]
         by_p = criterion == "pvalue"
         return cls(
-            step=int(step),
+            step=step,
             terms=list(rows["term"]),
             moves=list(rows["move"]),
             status=list(rows["status"]),
@@ -86,6 +91,7 @@ class CandidatesDisplay(Display):
             criterion=criterion,
             here=np.nan if by_p else float(trace["criterion"].iloc[step - 1]),
             levels=result.levels if by_p else {},
+            ended=result.stop_reason,
         )
 
     @classmethod
@@ -104,7 +110,7 @@ class CandidatesDisplay(Display):
         ValueError
             If there is no such step.
         """
-        return cls.of(result, step=step).plot(ax)
+        return cls.of(canvas.a_result(result), step=step).plot(ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, step: int | None = None, ax: Any = None) -> Self:
@@ -160,7 +166,9 @@ class CandidatesDisplay(Display):
         x = NAMES.get(self.criterion, self.criterion) + ("" if by_p else " after the move; the line: of no move")
         note = canvas.left_out(len(order) - len(shown), "moves, less promising")
         taken = [canvas.label(self.terms[at]) for at in order if self.status[at] == "chosen"]
-        title = f"Step {self.step}: " + (f"{taken[0]} was taken" if taken else "no move was worth taking")
+        title = f"Step {self.step}: " + (
+            f"{taken[0]} was taken" if taken else f"no move was taken. {self.ended}".strip()
+        )
         canvas.finish(ax, title=title, x=x, note=note)
 
     def _mark(self, ax: Any, row: int, at: int, values: FloatArray) -> None:

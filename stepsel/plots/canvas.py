@@ -1,6 +1,8 @@
 """What all plots share: axes, colours, names as labels. matplotlib is imported by the functions that draw."""
 
+import textwrap
 import unicodedata
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
@@ -57,7 +59,7 @@ class Display:
         ax : Axes, optional
             A new figure by default.
         """
-        return cls.of(result).plot(ax)
+        return cls.of(a_result(result)).plot(ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -78,7 +80,7 @@ class Display:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on ``ax`` or in a new figure."""
-        self.ax_ = axes(self.figsize) if ax is None else ax
+        self.ax_ = axes(self.figsize) if ax is None else rectangular(ax)
         self.figure_ = self.ax_.get_figure()
         self._draw(self.ax_)
         return self
@@ -113,6 +115,19 @@ def axes(figsize: tuple[float, float]) -> Any:
     return plt.subplots(figsize=figsize, layout="constrained")[1]
 
 
+def rectangular(ax: Any) -> Any:
+    """Return axes that can be drawn on.
+
+    Raises
+    ------
+    ValueError
+        If they are polar or three-dimensional, or no axes.
+    """
+    if getattr(ax, "name", None) != "rectilinear":
+        raise ValueError(f"ax is {type(ax).__name__}: give rectangular Axes, as plt.subplots() makes them.")
+    return ax
+
+
 def height(n_rows: int) -> float:
     """Return the height, in inches, of a figure with so many named rows."""
     return 1.3 + ROW * min(max(n_rows, 3), MOST_ROWS)
@@ -120,12 +135,12 @@ def height(n_rows: int) -> float:
 
 def width(ax: Any) -> float:
     """Return the width of axes, in inches."""
-    return float(ax.get_figure().get_size_inches()[0] * ax.get_position().width)
+    return float(ax.bbox.width / ax.figure.dpi)
 
 
 def tall(ax: Any) -> float:
     """Return the height of axes, in inches."""
-    return float(ax.get_figure().get_size_inches()[1] * ax.get_position().height)
+    return float(ax.bbox.height / ax.figure.dpi)
 
 
 def rows_that_fit(ax: Any, n_rows: int) -> int:
@@ -153,6 +168,35 @@ def label(name: Hashable, longest: int = _LONGEST) -> str:
     return f"{text[: longest - 1 - half]}…{text[len(text) - half :]}"
 
 
+def labels(names: Sequence[Hashable], longest: int = _LONGEST) -> list[str]:
+    """Return names as labels that differ where the names do.
+
+    Examples
+    --------
+    >>> labels(["income_in_2011_of_all", "income_in_2012_of_all", "age"], longest=12)
+    ['…n_2011_of…', '…n_2012_of…', 'age']
+    """
+    texts = [label(name, longest) for name in names]
+    whole = [label(name, 10**9) for name in names]
+    for text, count in Counter(texts).items():
+        if count > 1:
+            at = [place for place, other in enumerate(texts) if other == text]
+            for place, told in zip(at, _told_apart([whole[place] for place in at], longest), strict=True):
+                texts[place] = told
+    return texts
+
+
+def _told_apart(names: list[str], longest: int) -> list[str]:
+    """Return the part of names in which they differ; a number where that does not help."""
+    first, last = min(names), max(names)  # what these share at their start, all do
+    same = next((at for at, pair in enumerate(zip(first, last, strict=False)) if len(set(pair)) > 1), len(first))
+    start = max(min(same - longest // 3, min(map(len, names)) - longest + 2), 0)
+    parts = [f"…{name[start : start + longest - 2]}…" for name in names]
+    if len(set(parts)) == len(parts):
+        return parts
+    return [f"{part[: longest - 1 - len(str(at))]} {at}" for at, part in enumerate(parts, start=1)]
+
+
 def visible(character: str) -> str:
     """Return a character that can be drawn: joiners of scripts stay, what turns or hides text does not."""
     if character in "\u200c\u200d" or not unicodedata.category(character).startswith(("C", "Z")):
@@ -175,8 +219,7 @@ def text_style(names: Sequence[str]) -> dict[str, Any]:
 
 def name_rows(ax: Any, names: Sequence[Hashable], *, prefix: Sequence[str] = (), bold: Sequence[bool] = ()) -> None:
     """Label the rows of the y axis, the first on top."""
-    longest = int(np.clip(8 * width(ax), 12, _LONGEST))
-    texts = [label(name, longest) for name in names]
+    texts = labels(names, int(np.clip(8 * width(ax), 12, _LONGEST)))
     texts = [f"{before}{text}" for before, text in zip(prefix, texts, strict=True)] if prefix else texts
     ax.set_yticks(np.arange(len(texts)), labels=texts, fontsize=font_size(ax, len(texts)), **text_style(texts))
     for tick, strong in zip(ax.get_yticklabels(), bold, strict=False):
@@ -188,8 +231,9 @@ def name_rows(ax: Any, names: Sequence[Hashable], *, prefix: Sequence[str] = (),
 def finish(ax: Any, *, title: str = "", x: str = "", y: str = "", note: str = "", grid: str = "x") -> None:
     """Set titles and a light frame; a note stands in small print below."""
     if title:
-        size = float(np.clip(72 * width(ax) / (0.55 * len(title)), 7.0, 10.5))
-        ax.set_title(title, loc="left", fontsize=size, **text_style([title]))
+        size = float(np.clip(72 * width(ax) / (0.55 * len(title)), 7.5, 10.5))
+        lines = textwrap.fill(title, max(int(72 * width(ax) / (0.55 * size)), 20))
+        ax.set_title(lines, loc="left", fontsize=size, **text_style([title]))
     if x or note:
         ax.set_xlabel("\n".join(filter(None, (x, note))), fontsize=9, **text_style([x, note]))
     if y:
@@ -228,7 +272,7 @@ def level(ax: Any, value: float, name: str, style: str = "--") -> None:
 def value_beside(ax: Any, row: int, text: str, size: float) -> None:
     """Write a number at the right edge of a row, where no line crosses it."""
     where = {"xycoords": ("axes fraction", "data"), "va": "center", "ha": "left", "annotation_clip": False}
-    ax.annotate(text, (1.01, row), fontsize=size, color="#555555", **where)
+    ax.annotate(text, (1.01, row), fontsize=size, alpha=0.75, **where)
 
 
 def number(value: float, step: float) -> str:
@@ -282,6 +326,19 @@ def most(values: FloatArray, n: int) -> IntArray:
     return np.sort(order)
 
 
+def a_result(result: Any) -> Any:
+    """Return what is a result.
+
+    Raises
+    ------
+    ValueError
+        If it is an estimator.
+    """
+    if hasattr(result, "fit"):
+        raise ValueError(f"result is a {type(result).__name__}: use from_estimator, or give its result_.")
+    return result
+
+
 def result_of(estimator: Any) -> Any:
     """Return the result of a fitted selector, also as the step of a pipeline.
 
@@ -292,11 +349,17 @@ def result_of(estimator: Any) -> Any:
     ValueError
         If it is no selector.
     """
-    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
-    for step in steps:
-        if hasattr(type(step), "trace_"):
-            from sklearn.utils.validation import check_is_fitted
+    from sklearn.utils.validation import check_is_fitted
 
+    for step in _within(estimator):
+        if hasattr(type(step), "trace_"):
             check_is_fitted(step)
             return step.result_
     raise ValueError(f"estimator is a {type(estimator).__name__}: give a StepwiseSelector, or a pipeline with one.")
+
+
+def _within(estimator: Any) -> list[Any]:
+    """Return an estimator and the steps in it, also in those of a fitted search."""
+    if hasattr(estimator, "best_estimator_"):
+        return _within(estimator.best_estimator_)
+    return [estimator, *(inner for _, step in getattr(estimator, "steps", []) for inner in _within(step))]

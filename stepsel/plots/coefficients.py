@@ -7,9 +7,10 @@ import numpy as np
 
 from stepsel.core.fits import FloatArray
 from stepsel.plots import canvas
-from stepsel.plots.canvas import BLACK, CYCLE, Display
+from stepsel.plots.canvas import CYCLE, Display
 
-_NAMED = 24
+_NAMED, _NAME_POINTS = 24, 12.5
+_LEADER = {"arrowstyle": "-", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1, "relpos": (0, 0.5)}
 
 
 class CoefficientProgressionDisplay(Display):
@@ -70,9 +71,10 @@ class CoefficientProgressionDisplay(Display):
         table, trace = result.coefficient_progression, result.trace
         slopes = table.iloc[:, int(result.has_intercept) :]
         sign = {"add": "+ ", "remove": "− ", "start": ""}
+        terms = canvas.labels(["start" if term is None else term for term in trace["term"]], 20)
         moves = [
-            "start" if action == "start" else sign[action] + canvas.label(term, 20)
-            for action, term in zip(trace["action"], trace["term"], strict=True)
+            "start" if action == "start" else sign[action] + term
+            for action, term in zip(trace["action"], terms, strict=True)
         ]
         scale, unit = result.standardizing()
         return cls(coefficients=slopes.to_numpy(), names=list(slopes.columns), moves=moves, scale=scale, unit=unit)
@@ -88,7 +90,7 @@ class CoefficientProgressionDisplay(Display):
         standardized : bool
             As in `plot`.
         """
-        return cls.of(result).plot(ax, standardized=standardized)
+        return cls.of(canvas.a_result(result)).plot(ax, standardized=standardized)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, standardized: bool = True) -> Self:
@@ -107,7 +109,7 @@ class CoefficientProgressionDisplay(Display):
     def figsize(self) -> tuple[float, float]:
         """Width and height of a new figure, in inches."""
         n_named = min(self._in_the_end().sum(), _NAMED)
-        return canvas.WIDTH, max(3.6, 1.5 + 0.17 * float(n_named))
+        return canvas.WIDTH, max(3.6, 2.4 + _NAME_POINTS / 72 * float(n_named))
 
     def plot(self, ax: Any = None, *, standardized: bool = True) -> Self:
         """Draw.
@@ -130,7 +132,8 @@ class CoefficientProgressionDisplay(Display):
         lines = np.nan_to_num(self.coefficients) * (self.scale if self.standardized else 1.0)
         final, steps = self._in_the_end(), np.arange(len(lines))
         named = np.flatnonzero(final)
-        named = named[np.sort(np.argsort(-np.abs(lines[-1, named]), kind="stable")[:_NAMED])]
+        room = min(_NAMED, max(int(72 * canvas.tall(ax) / _NAME_POINTS), 3))
+        named = named[np.sort(np.argsort(-np.abs(lines[-1, named]), kind="stable")[:room])]
         others = np.setdiff1d(np.arange(len(self.names)), named)
         ax.axhline(0, color="#888888", linewidth=0.8)
         ax.plot(steps, lines[:, others], color="#C4C4C4", linewidth=0.8, zorder=1, rasterized=len(others) > 60)
@@ -150,9 +153,9 @@ class CoefficientProgressionDisplay(Display):
         if not len(named):
             return
         low, high = ax.get_ylim()
-        gap = (high - low) * 9.5 / (72 * canvas.tall(ax))
+        gap = (high - low) * _NAME_POINTS / (72 * canvas.tall(ax))
         places = canvas.spread_out(ends, gap, low, high)
-        names = [canvas.label(self.names[at], 26) for at in named]
+        names = canvas.labels([self.names[at] for at in named], 26)
         last = len(self.moves) - 1
         for end, place, name, colour in zip(ends, places, names, colours, strict=True):
             ax.annotate(
@@ -162,9 +165,15 @@ class CoefficientProgressionDisplay(Display):
                 textcoords="axes fraction",
                 va="center",
                 fontsize=7.5,
-                color=BLACK,
                 annotation_clip=False,
-                arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1},
+                arrowprops={
+                    "arrowstyle": "-",
+                    "color": colour,
+                    "linewidth": 0.8,
+                    "shrinkA": 0,
+                    "shrinkB": 1,
+                    "relpos": (0, 0.5),
+                },
                 **canvas.text_style([name]),
             )
 

@@ -91,8 +91,8 @@ class CorrelationClustersDisplay(Display):
     """The candidates as a tree: those joined far to the left are strongly correlated.
 
     Clusters are joined by complete linkage, so that every two terms of a cluster are correlated by at least the value
-    at which it was joined. Clusters at or above ``threshold`` are coloured: a selection takes one of each more or less
-    by chance. Selected terms are bold.
+    at which it was joined. Branches at or above ``threshold`` are coloured: which of the terms that they join is
+    selected is partly chance. Selected terms are bold.
 
     Parameters
     ----------
@@ -184,8 +184,6 @@ class CorrelationClustersDisplay(Display):
         for correlations, rows, cluster in branches:
             ax.plot(correlations, rows, color=colours.get(cluster, "#B0B0B0"), linewidth=1.5)
         canvas.name_rows(ax, [self.terms[at] for at in order], bold=self.selected[order].tolist())
-        for tick, at in zip(ax.get_yticklabels(), order.tolist(), strict=True):
-            tick.set_color(colours.get(int(self.clusters[at]), "#333333"))
         ax.axvline(self.threshold, color=GREY, linestyle="--", linewidth=1)
         ax.set_xlim(1.01, -0.01)
         note = canvas.left_out(len(self.terms) - len(shown), "terms, less correlated")

@@ -217,8 +217,10 @@ class CriteriaDisplay(Display):
         Raises
         ------
         ValueError
-            If there are fewer axes than criteria.
+            If there are fewer axes than criteria, or they are not rectangular.
         """
+        if ax is not None and not np.ndim(ax):
+            canvas.rectangular(ax)
         self.axes_ = panels(ax, len(self.values), self.figsize)
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].get_figure()
         for panel, (name, values) in zip(self.axes_, self.values.items(), strict=False):

@@ -53,14 +53,25 @@ def written(
     ------
     ImportError
         If matplotlib or jinja2 is not installed.
+    ValueError
+        If ``stability`` is none, or that of another selection.
     OSError
         If the file cannot be written.
     """
     require()
+    if stability is not None:
+        _check(stability, result)
     from stepsel.report.render import rendered
 
-    text = rendered(kind, title or title_of(result), sections(result, stability, command, notes))
+    text = rendered(kind, str(title or title_of(result)), sections(result, stability, command, notes))
     if path is not None:
         # A label may hold half of a surrogate pair, which no encoding has.
-        Path(path).write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+        Path(path).expanduser().write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     return text
+
+
+def _check(stability: Any, result: Any) -> None:
+    if not hasattr(stability, "inclusion"):
+        raise ValueError(f"stability is {stability!r}: give what selection_stability(result) returns.")
+    if stability.terms != result.candidate_terms or stability.chosen.selected != result.selected:
+        raise ValueError("stability is that of another selection: give what selection_stability(result) returns.")

@@ -57,6 +57,10 @@ class Grid:
     caption: str = ""
     kind: str = "grid"
 
+    def column(self, at: int) -> list[str]:
+        """Return one column."""
+        return [row[at] for row in self.rows]
+
 
 @dataclass(frozen=True)
 class Figure:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from stepsel.call import imports
 from stepsel.layouts import CANDIDATES, MODELS, STABILITY, Layout, layouts, vif_layout
 from stepsel.plots.path import NAMES
 from stepsel.report.blocks import Block, Code, Facts, Figure, Grid, Items, Section, Text, grid
@@ -71,19 +72,21 @@ def _short(result: Any, stability: Any) -> list[Block]:
 
 def _asked(result: Any) -> list[Block]:
     settings, attrs = result.settings, result.trace.attrs
+    moves = ["enter"] * settings.adds + ["remove"] * settings.removes
     rows = [
         ("response", shown(result.y_name)),
         ("family", str(attrs["family"])),
         ("direction", settings.direction),
         ("criterion", NAMES[settings.criterion]),
-        ("tests", " and ".join(dict.fromkeys(_TESTS[attrs[f"test_{move}"]] for move in ("enter", "remove")))),
+        ("tests", " and ".join(dict.fromkeys(_TESTS[attrs[f"test_{move}"]] for move in moves))),
     ]
     if settings.criterion == "pvalue":
         rows += [(name, f"{level:g}") for name, level in result.levels.items()]
     if result.event is not None:
         rows.append(("event", str(result.event)))
-    kept = [shown(term) for term in result.kept]
-    rows += [("always in the model", ", ".join(kept))] if kept else []
+    inside, absent = set(result.selected), "left out: it repeats others, or does not vary"
+    kept = [shown(term) if term in inside else f"{shown(term)} ({absent})" for term in result.kept]
+    rows += [("to be in every model", ", ".join(kept))] if kept else []
     for name in ("max_terms", "max_steps"):
         if getattr(settings, name) is not None:
             rows.append((name, f"{getattr(settings, name)}"))
@@ -105,10 +108,10 @@ def _start(result: Any) -> str:
 
 
 def _data(result: Any, notes: list[str]) -> list[Block]:
-    total = f"{result.n_obs:g}"
-    rows = [("observations", total), ("rows dropped, incomplete", f"{result.n_dropped}")]
+    total = f"{result.n_obs:,.12g}"
+    rows = [("observations", total), ("rows dropped, incomplete", f"{result.n_dropped:,}")]
     if result.n_events is not None:
-        rows.append(("events", f"{result.n_events:g}"))
+        rows.append(("events", f"{result.n_events:,.12g}"))
     rows += [
         ("candidate terms", f"{len(result.candidate_terms)}"),
         ("candidate coefficients", f"{result.n_candidate_columns}"),
@@ -179,7 +182,7 @@ def _collinearity(result: Any) -> list[Block]:
         blocks += _figure("vif", result, "The variance inflation factor of every selected term.")
     else:
         blocks.append(Text("No term is selected, so that there is no inflation to report."))
-    text = "The candidates as a tree of their correlations: terms of one colour stand in for one another."
+    text = "The candidates as a tree of their correlations: terms that coloured branches join stand in for one another."
     return [*blocks, *_figure("clusters", result, text)]
 
 
@@ -204,9 +207,7 @@ def _trust(result: Any, stability: Any) -> list[Block]:
 def _again(result: Any, command: str | None) -> list[Block]:
     blocks: list[Block] = [Code(command, "sh")] if command else []
     if result.call:
-        name = "stepwise" if result.call.startswith("stepwise(") else "StepwiseSelector"
-        imports = "import statsmodels.api as sm\n" * ("sm.families" in result.call)
-        blocks.append(Code(f"{imports}from stepsel import {name}\n\n{result.call}", "python"))
+        blocks.append(Code(f"{imports(result.call)}\n\n{result.call}", "python"))
     rows = [
         ("written", datetime.datetime.now(tz=datetime.UTC).date().isoformat()),
         ("Python", platform.python_version()),
@@ -245,7 +246,9 @@ def _shortened(table: Grid, what: str) -> Grid:
 
 
 def _fact(value: Any) -> str:
-    return f"{value:,.6g}" if isinstance(value, float | np.floating) else str(value)
+    if isinstance(value, float | np.floating) and not float(value).is_integer():
+        return f"{value:,.6g}"
+    return f"{value:,.15g}" if isinstance(value, int | float | np.number) else str(value)
 
 
 def _is_missing(value: Any) -> bool:

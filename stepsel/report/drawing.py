@@ -3,11 +3,14 @@
 import base64
 import io
 import warnings
+from threading import Lock
 from typing import Any
 
 from stepsel.report.blocks import Figure
 
 # Text stays text, so that the reader's fonts set it; names do not depend on the time or on chance.
+# The style and the filters are those of the whole process.
+_ONE_AT_A_TIME = Lock()
 _SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "stepsel"}
 
 
@@ -26,7 +29,7 @@ def picture(figure: Figure, kind: str) -> bytes:
     if "kind" in figure.options:
         display.kind = figure.options["kind"]
     # In its own style, whatever that of the session is.
-    with mpl.rc_context(), warnings.catch_warnings():
+    with _ONE_AT_A_TIME, mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
         mpl.rcParams.update(_SETTINGS)
         warnings.filterwarnings("ignore", message="Glyph .* missing from")  # the reader's fonts may have it

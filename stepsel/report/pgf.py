@@ -16,7 +16,7 @@ from stepsel.plots import (
     InflationDisplay,
     SelectionPathDisplay,
 )
-from stepsel.plots.canvas import label
+from stepsel.plots.canvas import labels
 from stepsel.plots.path import NAMES, SMALLEST_P
 from stepsel.report.blocks import Figure
 
@@ -65,12 +65,14 @@ def _rows(names: Sequence[Hashable], escape: Any, drawn: str, x: str, *, prefix:
     if not 0 < n <= _MOST_ROWS:
         return ""
     signs = prefix or [""] * n
-    texts = ", ".join("{" + escape(sign + label(name)) + "}" for sign, name in zip(signs, names, strict=True))
+    texts = ", ".join("{" + escape(sign + name) + "}" for sign, name in zip(signs, labels(names), strict=True))
     ticks = ",".join(map(str, range(n)))
+    digits = "x tick label style={/pgf/number format/.cd, fixed, precision=4, 1000 sep={}, /tikz/.cd}"
     options = (
         f"width=0.62\\linewidth, height={1.6 + 0.42 * n:.2f}cm, scale only axis=true, y dir=reverse, "
-        f"ymin=-0.7, ymax={n - 0.3:.1f}, ytick={{{ticks}}}, yticklabels={{{texts}}}, xlabel={{{x}}}, "
-        f"xmajorgrids, tick label style={{font=\\small}}, axis lines*=left{', ' if more else ''}{more}"
+        f"ymin=-0.7, ymax={n - 0.3:.1f}, ytick={{{ticks}}}, yticklabels={{{texts}}}, xlabel={{{x}}}, xmajorgrids, "
+        f"tick label style={{font=\\small}}, axis lines*=left, {digits}, max space between ticks=80"
+        f"{', ' if more else ''}{more}"
     )
     return f"\\begin{{tikzpicture}}\\begin{{axis}}[{options}]\n{drawn}\n\\end{{axis}}\\end{{tikzpicture}}"
 
@@ -112,18 +114,23 @@ def _progression(display: CoefficientProgressionDisplay, escape: Any) -> str:
     if not len(shown):
         return ""
     steps, drawn = np.arange(len(lines)), []
+    names = labels([display.names[column] for column in shown])
     for at, column in enumerate(shown.tolist()):
         style = ("solid", "dashed")[at // len(_COLOURS)]
-        name = escape(label(display.names[column]))
         points = _points(steps, lines[:, column])
         drawn.append(f"\\addplot[thick, {style}, color={_COLOURS[at % len(_COLOURS)]}] {points}")
-        drawn.append(f"\\addlegendentry{{{name}}}")
+        drawn.append(f"\\addlegendentry{{{escape(names[at])}}}")
     options = (
-        f"width=0.7\\linewidth, height=7cm, xlabel=step, ylabel={{{escape(display.unit)}}}, ymajorgrids, "
-        "axis lines*=left, legend style={at={(1.02,1)}, anchor=north west, font=\\small, draw=none}, "
+        f"width=0.7\\linewidth, height=7cm, xlabel=step, {_whole(len(lines))}, ylabel={{{escape(display.unit)}}}, "
+        "ymajorgrids, axis lines*=left, legend style={at={(1.02,1)}, anchor=north west, font=\\small, draw=none}, "
         "legend cell align=left"
     )
     return f"\\begin{{tikzpicture}}\\begin{{axis}}[{options}]\n" + "\n".join(drawn) + "\n\\end{axis}\\end{tikzpicture}"
+
+
+def _whole(n_steps: int) -> str:
+    """Ask for ticks at whole steps."""
+    return f"xtick distance={max(1, n_steps // 8)}"
 
 
 def _candidates(display: CandidatesDisplay, escape: Any) -> str:

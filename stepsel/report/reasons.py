@@ -27,65 +27,79 @@ def left_out(result: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``term, df, statistic, p_value, criterion, step, reason``; the numbers are those of its last move.
+        ``term, df, statistic, p_value, criterion, step, reason``; the numbers are those of its last move, from the
+        model before ``step``.
     """
     selected, table = set(result.selected), result.candidates
     last = dict(zip(table["term"], table.to_dict("records"), strict=True))  # the last row of each term
-    n_steps = int(table["step"].max()) if len(table) else 0
+    columns = ["term", "df", "statistic", "p_value", "criterion", "step", "reason"]
     rows = []
     for term in result.candidate_terms:
         if term in selected:
             continue
         known = last.get(term)
-        row: dict[str, Any] = {"term": term, "df": np.nan, "statistic": np.nan, "p_value": np.nan, "criterion": np.nan}
-        row |= {"step": np.nan, "reason": "It was not looked at."}
+        row: dict[str, Any] = dict.fromkeys(columns, np.nan) | {"term": term}
+        row["reason"] = f"It was not weighed. {result.stop_reason}"
         if known is not None:
-            row |= {name: known[name] for name in ("df", "statistic", "p_value", "criterion", "step")}
-            row["reason"] = _reason(result, term, known, n_steps)
+            row |= {name: known[name] for name in columns[:-1]} | {"reason": _reason(result, known)}
         rows.append(row)
-    columns = ["term", "df", "statistic", "p_value", "criterion", "step", "reason"]
     return pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=object) for name in columns})
 
 
-def _reason(result: Any, term: Hashable, known: dict[Hashable, Any], n_steps: int) -> str:
+def _reason(result: Any, known: dict[Hashable, Any]) -> str:
     status, step = known["status"], int(known["step"])
     if status == "chosen":
         return f"It was removed at step {step}: {_removed(result, known)}"
+    if status == "aliased" and not result.settings.adds:
+        return "It repeats terms of the start model exactly, and a backward selection adds none."
     if status in _CLOSED:
         return _CLOSED[status]
-    why = _not_better(result, known)
-    if step < n_steps:
-        why = f"{why[:-1]} at step {step}, the last at which it was weighed."
+    # Step k weighs the moves from the model of row k - 1 of the trace: from the final one only the last step does.
+    final = step == len(result.trace)
+    why = _not_better(result, known) if final else f"At step {step}, the last that weighed it, {_was(result, known)}"
+    if not final and result.is_full:
+        why = f"The model holds as many terms as max_terms allows. {why}"
     return why + (" It separates the response." if status == "separated" else "")
 
 
 def _removed(result: Any, known: dict[Hashable, Any]) -> str:
-    criterion = result.settings.criterion
+    criterion, p = result.settings.criterion, known["p_value"]
     if known["df"] == 0:
         return "other terms had made it redundant."
+    crowded = "there were more terms than max_terms allows, and it was the least useful"
     if criterion == "pvalue":
-        p, level = known["p_value"], result.settings.alpha_remove
-        return f"p = {p:.3g} is above {level:g}." if p > level else f"it was the least useful (p = {p:.3g})."
+        level = result.settings.alpha_remove
+        return f"p = {p:.3g} is above {level:g}." if p > level else f"{crowded} (p = {p:.3g})."
     gain = _gain(result, known)
-    name = NAMES[criterion]
-    if not gain > 0:
-        return "there were more terms than max_terms allows, and it was the least useful."
-    return f"without it {name} improves by {gain:.3g}."
+    return f"without it {NAMES[criterion]} improves by {gain:.3g}." if gain > 0 else f"{crowded}."
 
 
 def _not_better(result: Any, known: dict[Hashable, Any]) -> str:
-    criterion = result.settings.criterion
+    """Say why a move from the final model was not taken."""
+    criterion, ended = result.settings.criterion, f"but the search had ended: {_lower(result.stop_reason)}"
     if criterion == "pvalue":
         p, level = known["p_value"], result.settings.alpha_enter
-        if known["move"] == "remove":
-            return f"As part of the model it had p = {p:.3g}."
-        if p >= level:
-            return f"p = {p:.3g} is not below {level:g}."
-        return f"p = {p:.3g} is below {level:g}, but the search had ended: {_lower(result.stop_reason)}"
+        return f"p = {p:.3g} is not below {level:g}." if p >= level else f"p = {p:.3g} is below {level:g}, {ended}"
     gain, name = _gain(result, known), NAMES[criterion]
-    if gain > 0:
-        return f"It would improve {name} by {gain:.3g}, but the search had ended: {_lower(result.stop_reason)}"
-    return f"It would make {name} worse by {-gain:.3g}."
+    return (
+        f"It would improve {name} by {gain:.3g}, {ended}" if gain > 0 else f"It would make {name} worse by {-gain:.3g}."
+    )
+
+
+def _was(result: Any, known: dict[Hashable, Any]) -> str:
+    """Say what was known of a move from an earlier model."""
+    criterion = result.settings.criterion
+    if known["move"] == "remove":
+        return f"it was in the model, with p = {known['p_value']:.3g}."
+    if criterion == "pvalue":
+        p, level = known["p_value"], result.settings.alpha_enter
+        return f"p = {p:.3g} was not below {level:g}." if p >= level else f"p was {p:.3g}; another move was taken."
+    gain, name = _gain(result, known), NAMES[criterion]
+    return (
+        f"it would have improved {name} by {gain:.3g}; another move was taken."
+        if gain > 0
+        else f"it would have made {name} worse by {-gain:.3g}."
+    )
 
 
 def _gain(result: Any, known: dict[Hashable, Any]) -> float:

@@ -27,12 +27,18 @@ _LATEX = {
     ">": r"\textgreater{}",
     '"': r"\textquotedbl{}",
     "|": r"\textbar{}",
+    "'": r"\textquotesingle{}",
+    "`": r"\textasciigrave{}",
     "−": r"\ensuremath{-}",
+    "…": r"\ldots{}",
+    "∞": r"\ensuremath{\infty}",
     "²": r"\textsuperscript{2}",
     "≤": r"\ensuremath{\le}",
     "\N{REPLACEMENT CHARACTER}": "?",  # LuaTeX takes it for a broken file
 }
-_MARKDOWN = re.compile(r"[\\`*_{}\[\]|~$<>&]|^[#+-]|(?<=^\d)[.)]")
+_LONG_WORD, _LONG_CELL = 16, 26
+_LAST_LATIN = 0x24F
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]|~$<>&]|^[#+-]|(?<=^\d)[.)](?= |$)")
 
 
 def rendered(kind: str, title: str, sections: list[Section]) -> str:
@@ -53,7 +59,10 @@ def rendered(kind: str, title: str, sections: list[Section]) -> str:
     script, style = (_file(name) for name in ("report.js", "report.css"))
     policy = "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     given = {"title": title, "sections": sections, "script": script, "style": style, "script_hash": policy}
-    return environment.from_string(_file(f"report.{kind}.j2")).render(given)
+    template = environment.from_string(_file(f"report.{kind}.j2"))
+    text: str = template.render(given, wide=False)
+    wide = kind == "tex" and any(ord(character) > _LAST_LATIN for character in text)
+    return template.render(given, wide=True) if wide else text
 
 
 def _environment(kind: str, marks: dict[str, Any]) -> Any:
@@ -71,6 +80,8 @@ def _environment(kind: str, marks: dict[str, Any]) -> Any:
     environment.filters["text"] = plain
     environment.filters["md"] = markdown
     environment.filters["tex"] = latex
+    environment.filters["cell"] = latex_cell
+    environment.tests["long_text"] = is_long
     environment.filters["listing"] = listing
     environment.filters["pgf"] = lambda figure: pictured(figure, latex)
     environment.globals["svg"] = lambda figure: data_uri(figure, "svg")
@@ -95,7 +106,27 @@ def markdown(text: str) -> str:
 
 def latex(text: str) -> str:
     """Return text that LaTeX shows as it is."""
-    return "".join(_LATEX.get(character, character) for character in plain(text))
+    shown = "".join(_LATEX.get(character, character) for character in plain(text))
+    shown = shown.replace("--", "-{}-").replace("--", "-{}-").replace(",,", ",{},")  # no ligatures
+    # After a line of a table these would be its options.
+    return "{}" + shown if shown.startswith(("[", "*")) else shown
+
+
+def latex_cell(text: str) -> str:
+    """Return text for a table: long words may be broken."""
+    words = [_broken(word) if len(word) > _LONG_WORD else latex(word) for word in plain(text).split(" ")]
+    shown = " ".join(words)
+    return "{}" + shown if shown.startswith(("[", "*")) else shown
+
+
+def _broken(word: str) -> str:
+    pieces = re.findall(r"[^_./:-]{1,12}[_./:-]*|[_./:-]+", word)
+    return r"\allowbreak{}".join(map(latex, pieces))
+
+
+def is_long(column: list[str]) -> bool:
+    """Whether a column of text needs lines to be broken."""
+    return max(map(len, column), default=0) > _LONG_CELL
 
 
 def listing(code: str) -> str:

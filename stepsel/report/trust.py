@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from stepsel.core.fits import FloatArray
 from stepsel.overview import rule_of_thumb
@@ -42,57 +41,36 @@ def _candidates(result: Any) -> str:
         else "more than the usual rule allows"
     )
     return (
-        f"{columns} candidate coefficient{'s' * (columns != 1)} for {count:g} {unit}s, {share:.2g} each: {judged} (one "
-        "for 10 to 20; Harrell 2015)."
+        f"{columns:,} candidate coefficient{'s' * (columns != 1)} for {count:,.12g} {unit}s, {share:.2g} each: "
+        f"{judged} (one for 10 to 20; Harrell 2015)."
     )
 
 
 def _by_chance(result: Any) -> list[str]:
     """Say how often at least one of as many independent terms of noise would pass the first test."""
-    passing = chance_of_noise(result)
-    if passing is None:
+    settings, n = result.settings, len(result.first_weighed)
+    if not n:
         return []
-    settings, n = result.settings, len(result.free_sizes)
-    rule = (
-        f"p < {settings.alpha_enter:g}" if settings.criterion == "pvalue" else f"a better {NAMES[settings.criterion]}"
-    )
-    if settings.criterion == "pvalue" and not settings.adds:
-        rule = f"p ≤ {settings.alpha_remove:g}"
-    return [
-        f"If none of the {n} candidates had an effect and they were independent, at least one would still pass "
-        f"({rule}) with probability {passing:.2f}."
-    ]
-
-
-def chance_of_noise(result: Any) -> float | None:
-    """Return the probability that at least one of the candidates passes the test of its first step, were all noise.
-
-    By the chi-squared distribution of the likelihood ratio, for independent candidates; None where nothing is free.
-    """
-    settings = result.settings
-    df = np.array([size for size in result.free_sizes if size], dtype=float)
-    if not len(df):
-        return None
-    per_parameter = {
-        "aic": 2.0,
-        "aicc": 2.0,
-        "cp": 2.0,
-        "adj_r2": 1.0,
-        "bic": np.log(result.n_likelihood),
-        "hqic": 2 * np.log(np.log(max(result.n_likelihood, 3))),
-    }
+    rule = f"a better {NAMES[settings.criterion]}"
     if settings.criterion == "pvalue":
-        alone: FloatArray = np.full(len(df), settings.alpha_enter if settings.adds else settings.alpha_remove)
-    else:
-        alone = np.asarray(stats.chi2.sf(per_parameter[settings.criterion] * df, df))
-    return float(-np.expm1(np.log1p(-np.minimum(alone, 1 - 1e-15)).sum()))
+        rule = f"p < {settings.alpha_enter:g}" if settings.adds else f"p ≤ {settings.alpha_remove:g}"
+    percent = f"{100 * result.chance_of_noise:.0f} %"
+    if n == 1:
+        return [
+            f"The one term that is weighed would be selected in about {percent} of data sets were it noise ({rule})."
+        ]
+    what = "pass the first step" if settings.adds else "be kept"
+    return [
+        f"Were all {n} terms that are weighed noise, and independent of each other, at least one would {what} in about "
+        f"{percent} of data sets ({rule})."
+    ]
 
 
 def _correlations(result: Any) -> list[str]:
     try:
         table: pd.DataFrame = result.correlations
-    except (RuntimeError, ValueError):  # pickled, or too many for a square table
-        return []
+    except (RuntimeError, ValueError) as error:  # pickled, or too many for a square table
+        return [f"How the candidates are correlated is not said here: {error}"]
     if len(table) < 2:
         return []
     values: FloatArray = np.triu(table.to_numpy(dtype=float), 1)
