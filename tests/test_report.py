@@ -16,6 +16,7 @@ import pytest
 import statsmodels.api as sm
 
 from stepsel import StepselWarning, StepwiseSelector, stepwise, survival_response
+from stepsel.call import imports
 from stepsel.inference import selection_stability
 from stepsel.report.reasons import left_out
 from stepsel.report.render import latex, markdown
@@ -277,33 +278,25 @@ def test_the_trust_statement_has_numbers(result, prostate):
 
 def test_the_call_repeats_the_selection(prostate):
     X, y = prostate
-    names = {
-        "StepwiseSelector": StepwiseSelector,
-        "stepwise": stepwise,
-        "sm": sm,
-        "X": X,
-        "y": y,
-        "data": X.assign(lpsa=y),
-    }
-    names["sample_weight"] = np.arange(len(y)) % 3 + 1
+    data, sample_weight = X.assign(lpsa=y), np.arange(len(y)) % 3 + 1
+    gamma, negative = sm.families.Gamma(sm.families.links.Log()), sm.families.NegativeBinomial(alpha=0.2)
+    weighted = StepwiseSelector(criterion="bic", keep=["age"], groups={"g": ["lcp", "svi"]})
+    by_p = StepwiseSelector(criterion="pvalue", alpha_enter=np.float64(0.2), alpha_remove=0.25, start=("age",))
+    groups = {"g": X.columns[5:7]}
+    of_index = StepwiseSelector(keep=X.columns[:2], start=X.columns[[3]], groups=groups, max_terms=6, criterion="hqic")
     results = [
-        StepwiseSelector(criterion="bic", keep=["age"], groups={"g": ["lcp", "svi"]})
-        .fit(X, y, names["sample_weight"])
-        .result_,
-        StepwiseSelector(criterion="pvalue", alpha_enter=np.float64(0.2), alpha_remove=0.25, start=("age",))
-        .fit(X, y)
-        .result_,
-        StepwiseSelector(categorical={"svi": 1}, max_terms=3).fit(X, y).result_,
-        stepwise("lpsa ~ .", X.assign(lpsa=y), scope="~ .^2", criterion="bic", max_steps=2, collinearity="ignore"),
-        StepwiseSelector(family=sm.families.Gamma(sm.families.links.Log()), criterion="bic").fit(X, np.exp(y)).result_,
-        StepwiseSelector(family=sm.families.NegativeBinomial(alpha=0.2), criterion="bic")
-        .fit(X, np.exp(y).round())
-        .result_,
-        from_index.fit(X, y).result_,
+        (y, weighted.fit(X, y, sample_weight).result_),
+        (y, by_p.fit(X, y).result_),
+        (y, StepwiseSelector(categorical={"svi": 1}, max_terms=3).fit(X, y).result_),
+        (y, stepwise("lpsa ~ .", data, scope="~ .^2", criterion="bic", max_steps=2, collinearity="ignore")),
+        (np.exp(y), StepwiseSelector(family=gamma, criterion="bic").fit(X, np.exp(y)).result_),
+        (np.exp(y).round(), StepwiseSelector(family=negative).fit(X, np.exp(y).round()).result_),
+        (y, of_index.fit(X, y).result_),
     ]
-    assert results[-1].call.count("\n") > 1  # an argument a line, where the line would be long
-    for result in results:
-        names["y"] = np.exp(y) if "Gamma" in result.call else np.exp(y).round() if "Negative" in result.call else y
+    assert results[-1][1].call.count("\n") > 1  # an argument a line, where the line would be long
+    for response, result in results:
+        names = {"X": X, "y": response, "data": data, "sample_weight": sample_weight}
+        exec(imports(result.call), names)
         again = eval(result.call, names)
         again = getattr(again, "result_", again)
         assert again.selected == result.selected
