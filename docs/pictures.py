@@ -2,6 +2,7 @@
 
 import io
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,23 +12,24 @@ from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 
 from stepsel import StepwiseSelector
-from stepsel.cli import output
 from stepsel.inference import selection_stability
-from stepsel.layouts import layouts
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "_static"
+WIDTH = 98
 SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "stepsel", "font.sans-serif": ["DejaVu Sans"]}
 
 
-def trace(result):
-    """Return the trace as the command line prints it, as SVG without fonts from elsewhere."""
-    console = Console(record=True, width=84, file=io.StringIO(), markup=False, emoji=False, highlight=False)
-    steps, _ = layouts(result.trace.attrs)
-    console.print("$ stepsel select data/prostate.csv --target lpsa --criterion bic\n")
-    console.print(
-        output.table(result.trace, steps), f"Selected: {', '.join(result.selected)}.", result.stop_reason, sep="\n"
+def trace():
+    """Return what the command line prints, as SVG without fonts from elsewhere."""
+    command = ["stepsel", "select", "data/prostate.csv", "--target", "lpsa", "--criterion", "bic"]
+    code = "from stepsel.cli import main; main()"
+    run = subprocess.run(
+        [sys.executable, "-c", code, *command[1:]], cwd=ROOT, capture_output=True, text=True, check=True
     )
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), markup=False, emoji=False, highlight=False)
+    lines = [line.rstrip() for line in run.stdout.splitlines()]
+    console.print("$ " + " ".join(command), *lines, sep="\n")
     svg = console.export_svg(title="stepsel", theme=DEFAULT_TERMINAL_THEME, unique_id="trace")
     svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
     return svg.replace("font-family: Fira Code", "font-family: Fira Code, DejaVu Sans Mono, Menlo, Consolas")
@@ -47,7 +49,7 @@ def pictures():
     prostate = pd.read_csv(ROOT / "data" / "prostate.csv")
     X, y = prostate.drop(columns="lpsa"), prostate["lpsa"]
     result = StepwiseSelector(criterion="bic").fit(X, y).result_
-    return {"trace.svg": trace(result), "inclusion.svg": inclusion(result)}
+    return {"trace.svg": trace(), "inclusion.svg": inclusion(result)}
 
 
 if __name__ == "__main__":

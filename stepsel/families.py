@@ -133,6 +133,14 @@ def family_label(family: Any) -> str:
     return f"{type(family).__name__}({type(family.link).__name__})"
 
 
+def ratio_name(family: Any) -> str | None:
+    """Return what the exponential of a coefficient is; None where it is nothing that has a name."""
+    if isinstance(family, str):
+        rates = dict.fromkeys(("poisson", "negative_binomial"), "rate ratio")
+        return ({"binomial": "odds ratio", "cox": "hazard ratio", "gamma": "ratio of means"} | rates).get(family)
+    return {"Logit": "odds ratio", "Log": "ratio of means"}.get(type(family.link).__name__)
+
+
 def mean_response(family: Any, eta: FloatArray) -> FloatArray:
     """Return the mean response of a linear predictor; of a Cox model the predictor itself, the log hazard ratio."""
     name = family_name(family)

@@ -15,13 +15,13 @@ from stepsel.chance import chance_of_noise
 from stepsel.core.fits import Fit, FloatArray
 from stepsel.core.likelihood_engine import LikelihoodEngine
 from stepsel.core.linear import LinearEngine
-from stepsel.core.progression import coefficients_at, spreads, term_correlations
+from stepsel.core.progression import coefficients_at, moments_about_the_mean, spreads, term_correlations
 from stepsel.core.refit import Coefficients, LeastSquares, least_squares
 from stepsel.core.search import Path
 from stepsel.core.terms import IntArray
 from stepsel.design import Design
 from stepsel.estimates import coefficient_table, model_facts
-from stepsel.families import family_label, mean_response, plain_data, residual_observations
+from stepsel.families import family_label, mean_response, plain_data, ratio_name, residual_observations
 from stepsel.final import check_unchanged, family_results, linear_results, predicting
 from stepsel.overview import overview
 from stepsel.responses import offset_vector
@@ -344,13 +344,16 @@ class StepwiseResult(Views):
             eta = eta + offset_vector(offset, len(eta))
         return mean_response(self._settings.family, eta)
 
-    def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
+    def tidy(self, conf_level: float = 0.95, *, exponentiate: bool = False) -> pd.DataFrame:
         """Return one row a coefficient.
 
         Parameters
         ----------
         conf_level : float
             Of the confidence limits.
+        exponentiate : bool
+            Whether estimates and limits are odds ratios (binomial), rate ratios (counts), ratios of means (gamma) or
+            hazard ratios (Cox); the standard errors stay those of the coefficients.
 
         Returns
         -------
@@ -361,13 +364,23 @@ class StepwiseResult(Views):
         Raises
         ------
         ValueError
-            If ``conf_level`` is not between 0 and 1.
+            If ``conf_level`` is not between 0 and 1, or coefficients are no logarithms of ratios.
         """
+        if exponentiate and self.ratio_name is None:
+            label = family_label(self._settings.family)
+            raise ValueError(
+                f"exponentiate is True, but the coefficients of family {label!r} are no logarithms of ratios."
+            )
         if not isinstance(conf_level, Real) or not 0 < conf_level < 1:
             raise ValueError(f"conf_level is {conf_level!r}: give a number between 0 and 1.")
         names: list[Hashable] = ["(Intercept)"] * int(self._measures.intercept)
         names += [self._labels[at] for at in self._chosen]
-        return readable(coefficient_table(self._coefficients, names, conf_level))
+        table = coefficient_table(self._coefficients, names, conf_level)
+        if exponentiate:
+            ratios = ["estimate", "conf_low", "conf_high"]
+            with np.errstate(over="ignore"):
+                table[ratios] = np.exp(table[ratios])
+        return readable(table)
 
     def glance(self) -> pd.DataFrame:
         """Return one row that describes the final model.
@@ -451,6 +464,35 @@ class StepwiseResult(Views):
             n_full=intercept + int(sizes[~self._constant].sum()),
             gaussian=settings.gaussian,
         )
+
+    @property
+    def ratio_name(self) -> str | None:
+        """What the exponential of a coefficient is: an odds, rate or hazard ratio, a ratio of means; None otherwise."""
+        return ratio_name(self._settings.family)
+
+    def describe(self) -> pd.DataFrame:
+        """Return mean and standard deviation of every candidate column, on the rows that were used, weights counted.
+
+        Returns
+        -------
+        DataFrame
+            ``column, mean, std``; of a level of a factor the mean is its share.
+
+        Raises
+        ------
+        RuntimeError
+            If the result was pickled.
+        """
+        geometry = self._engine_or_fail().geometry
+        names = pd.Series([self._labels[at] for at in range(len(geometry.scale.constant))], dtype=object)
+        means, deviations = moments_about_the_mean(geometry)
+        return readable(pd.DataFrame({"column": names, "mean": means, "std": deviations}))
+
+    @property
+    def composed(self) -> list[Hashable]:
+        """The candidate terms that contain others, such as interactions; correlated with these by construction."""
+        hierarchy = self._terms.hierarchy
+        return [] if hierarchy is None else [self._terms.names[at] for at in np.unique(hierarchy.child).tolist()]
 
     @property
     def has_intercept(self) -> bool:

@@ -392,7 +392,7 @@ def test_weights_are_counted(tmp_path):
     assert "weight 0), analytic weights (" in run(*weighted, "--weight-type", "Analytic").stdout
     assert "columns, 40 observations (" in run("select", data("f01"), "-t", "y").stdout
     clean.assign(y=[0.5, 0.0] * 20, w=4).to_csv(tmp_path / "d.csv", index=False)
-    assert "40 rows, trials sum to 160 (" in run(*weighted, "--family", "binomial").stdout
+    assert "40 rows, trials sum to 160, 40 events (" in run(*weighted, "--family", "binomial").stdout
 
 
 def test_warnings_of_the_library_are_notes(tmp_path):
@@ -690,7 +690,7 @@ def test_standard_input():
 def test_without_typer_the_extra_is_named():
     done = program(code="import sys; sys.modules['typer'] = None; " + MAIN)
     assert done.returncode == 2
-    assert done.stderr.decode().strip().endswith('pip install "stepwise-selector[cli]"')
+    assert done.stderr.decode().strip().endswith("pip install typer rich.")
 
 
 def test_the_library_does_not_load_the_command_line():
@@ -1115,3 +1115,16 @@ def test_nested_values_are_named(tmp_path):
     frame.to_parquet(tmp_path / "d.parquet")
     assert "column 'l' is not numeric: row 1 holds '[1 2]'" in refusal("select", tmp_path / "d.parquet", "-t", "y")
     assert selection(tmp_path / "d.parquet", "-t", "y", "--drop", "l")["n_obs"] == 4
+
+
+def test_text_beside_nearly_numbers_is_told_of_auto():
+    births = TESTS.parent / "data" / "birthwt.csv"
+    sentence = refusal("select", births, "--target", "low", "--family", "binomial")
+    assert sentence.endswith("--categorical race (--categorical auto takes every column of text).")
+    assert selection(births, "--target", "low", "--family", "binomial", "--categorical", "auto")["selected"]
+
+
+def test_events_that_are_used_are_counted():
+    lung = TESTS.parent / "data" / "lung.csv"
+    cox = ["--family", "cox", "--time", "time", "--status", "status", "--drop", "inst,meal.cal", "--missing", "drop"]
+    assert "210 observations, 148 events (cox" in run("select", lung, *cox).stdout

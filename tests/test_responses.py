@@ -415,3 +415,27 @@ def test_nothing_is_changed_in_place():
     assert column.name is None
     assert column.index.tolist() == [5, 6, 7]
     pd.testing.assert_frame_equal(y, before)
+
+
+def test_ratios_are_exponentials():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
+    eta = 0.8 * X["a"] - 0.5 * X["b"]
+    binary = (rng.random(300) < 1 / (1 + np.exp(-eta))).astype(int)
+    for family, y, name, model in (
+        ("binomial", binary, "odds ratio", sm.families.Binomial()),
+        ("poisson", rng.poisson(np.exp(eta)), "rate ratio", sm.families.Poisson()),
+        ("gamma", rng.gamma(2.0, np.exp(eta)), "ratio of means", sm.families.Gamma(sm.families.links.Log())),
+        (sm.families.Binomial(), binary, "odds ratio", sm.families.Binomial()),
+    ):
+        result = select(X, y, family=family, keep=["a", "b"]).result_
+        assert result.ratio_name == name
+        fit = sm.GLM(y, sm.add_constant(X), family=model).fit()
+        table = result.tidy(exponentiate=True)
+        np.testing.assert_allclose(table["estimate"], np.exp(fit.params), rtol=1e-5)
+        np.testing.assert_allclose(table[["conf_low", "conf_high"]], np.exp(fit.conf_int()), rtol=1e-4)
+        np.testing.assert_allclose(table["std_error"], fit.bse, rtol=1e-4)
+    with pytest.raises(
+        ValueError, match="exponentiate is True, but coefficients of family 'gaussian' are no logarithms"
+    ):
+        select(X, eta).result_.tidy(exponentiate=True)

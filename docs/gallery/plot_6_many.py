@@ -17,6 +17,6 @@ X = pd.DataFrame(rng.normal(size=(400, 100))).add_prefix("gene ")
 y = X.to_numpy() @ (rng.normal(size=100) * (np.arange(100) % 5 == 0)) + rng.normal(size=400)
 selector = StepwiseSelector(criterion="bic").fit(X, y)
 
-figure, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(11, 9), layout="constrained")
 SelectionPathDisplay.from_estimator(selector, ax=axes[0])
 CandidatesDisplay.from_estimator(selector, ax=axes[1])

@@ -9,7 +9,7 @@ def main() -> None:
         import rich  # noqa: F401
         import typer  # noqa: F401
     except ImportError:
-        print('The command line needs typer and rich: pip install "stepwise-selector[cli]"', file=sys.stderr)
+        print("The command line needs typer and rich: pip install typer rich.", file=sys.stderr)
         sys.exit(2)
     from stepsel.cli.app import app
 

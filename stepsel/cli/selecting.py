@@ -62,7 +62,7 @@ def _by_columns(asked: SimpleNamespace, table: Table) -> Made:
     parameters |= {name: parameters[name] or {} for name in ("groups", "categorical")}
     title = (
         f"{table.path}: {data.explained} explained by {data.frame.shape[1]} candidate columns, "
-        f"{_counted(_complete(data), data.weights, asked, trials)} "
+        f"{_counted(_complete(data), data.weights, asked, trials)}{_events(result)} "
         f"({asked.family}, {asked.direction}, {asked.criterion})"
     )
     head = {"file": table.path, **data.roles, "parameters": parameters}
@@ -84,7 +84,8 @@ def _by_formula(asked: SimpleNamespace, table: Table) -> Made:
         complete |= wanted.weights == 0
     title = (
         f"{table.path}: {asked.formula}, {wanted.n_terms} candidate term{'s' * (wanted.n_terms != 1)}, "
-        f"{_counted(complete, wanted.weights, asked, trials)} ({asked.family}, {asked.direction}, {asked.criterion})"
+        f"{_counted(complete, wanted.weights, asked, trials)}{_events(result)} "
+        f"({asked.family}, {asked.direction}, {asked.criterion})"
     )
     head = {"file": table.path, "formula": asked.formula, **wanted.roles, "parameters": parameters}
     return Made(result, remarks, table.notes + wanted.notes + classes, title, head)
@@ -163,6 +164,10 @@ def _select(parameters: dict[str, Any], data: Data) -> tuple[Any, Remarks]:
 def _complete(data: Data) -> pd.Series:
     y = data.y.notna() if isinstance(data.y, pd.Series) else data.y.notna().all(axis=1)
     return data.frame.notna().all(axis=1) & y
+
+
+def _events(result: Any) -> str:
+    return "" if result.n_events is None else f", {result.n_events:.12g} events"
 
 
 def _counted(complete: pd.Series, weights: pd.Series | None, asked: SimpleNamespace, trials: bool) -> str:

@@ -66,6 +66,16 @@ def spreads(engine: LinearEngine) -> tuple[FloatArray, float]:
     return norms / np.sqrt(total), float(np.sqrt(max(scale.ssy, 0.0) / total))
 
 
+def moments_about_the_mean(engine: LinearEngine) -> tuple[FloatArray, FloatArray]:
+    """Return mean and standard deviation of every column, weights counted."""
+    data = engine.data
+    total = float(len(data.y)) if data.weights is None else float(data.weights.sum())
+    if data.intercept:
+        return engine.scale.mean, np.sqrt(np.maximum(engine.scale.squares, 0.0) / total)
+    stats = accumulate(data.X, data.y, data.weights, centred=True)
+    return stats.mean, np.sqrt(np.maximum(stats.gram.diagonal(), 0.0) / total)
+
+
 def term_correlations(engine: LinearEngine, members: IntArray) -> FloatArray:
     """Return the correlation of every two terms, without sign.
 

@@ -11,8 +11,22 @@ from stepsel.plots import canvas
 from stepsel.plots.canvas import BLUE, PALE, SKY, VERMILION, Display
 
 KINDS = ("inclusion", "coefficients")
+_QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
+_FARTHEST = 15.0
 # Selected between these shares of the time, chance decides.
 UNSURE = (0.3, 0.7)
+
+
+def _unit(stability: Any, slopes: BoolArray) -> dict[str, Any]:
+    """Return what coefficients are measured in: their standard errors in the full model, where there is one."""
+    coefficients = stability.coefficients[:, slopes]
+    if stability.full is not None:
+        error = stability.full["std_error"].to_numpy(dtype=float)[slopes]
+        known = np.isfinite(error) & (error > 0)
+        if known.all():
+            return {"unit": error, "unit_name": "standard errors of the full model"}
+    spread = np.array([np.std(column[column != 0]) if (column != 0).sum() > 1 else 1.0 for column in coefficients.T])
+    return {"unit": np.where(spread > 0, spread, 1.0), "unit_name": "standard deviations where selected"}
 
 
 class StabilityDisplay(Display):
@@ -32,6 +46,10 @@ class StabilityDisplay(Display):
         Of the model that was selected on all rows; NaN elsewhere.
     owner : int array of shape (n_coefficients,)
         The term of each coefficient.
+    unit : float array of shape (n_coefficients,)
+        What coefficients are drawn in.
+    unit_name : str
+        What that is, in words.
     n_resamples : int
 
     Attributes
@@ -52,8 +70,8 @@ class StabilityDisplay(Display):
     >>> X = rng.normal(size=(60, 4))
     >>> selector = StepwiseSelector().fit(X, X[:, 0] + rng.normal(size=60))
     >>> display = StabilityDisplay.from_estimator(selector, n_resamples=50, random_state=1)
-    >>> display.ax_.get_xlabel()
-    'selected in % of 50 resamples'
+    >>> display.ax_.get_title(loc="left")
+    'How often each term is selected'
     """
 
     def __init__(
@@ -66,12 +84,15 @@ class StabilityDisplay(Display):
         coefficients: FloatArray,
         estimates: Sequence[float] | FloatArray,
         owner: Sequence[int] | np.ndarray,
+        unit: Sequence[float] | FloatArray,
+        unit_name: str,
         n_resamples: int,
     ) -> None:
         self.terms, self.inclusion = list(terms), np.asarray(inclusion, dtype=float)
         self.selected, self.n_resamples = np.asarray(selected, dtype=bool), n_resamples
         self.names, self.coefficients = list(names), np.asarray(coefficients, dtype=float)
         self.estimates, self.owner = np.asarray(estimates, dtype=float), np.asarray(owner, dtype=np.intp)
+        self.unit, self.unit_name = np.asarray(unit, dtype=float), unit_name
         self.kind = "inclusion"
 
     @classmethod
@@ -88,6 +109,7 @@ class StabilityDisplay(Display):
             coefficients=result.coefficients[:, slopes],
             estimates=np.where(absent, np.nan, estimates)[slopes],
             owner=result.owner[slopes],
+            **_unit(result, slopes),
             n_resamples=result.n_resamples,
         )
 
@@ -140,7 +162,8 @@ class StabilityDisplay(Display):
             A new figure by default.
         kind : {"inclusion", "coefficients"}
             How often every term was selected; or, of the resamples that selected it, the quantiles of each coefficient,
-            in units of their standard deviation.
+            in standard errors of the model of all terms (where it cannot be fitted, in standard deviations over these
+            resamples).
 
         Raises
         ------
@@ -163,7 +186,7 @@ class StabilityDisplay(Display):
         ax.barh(np.arange(len(shown)), share, color=np.where(self.selected[shown], BLUE, PALE), height=0.62, zorder=2)
         size = canvas.font_size(ax, len(shown))
         for row, value in enumerate(share):
-            canvas.value_beside(ax, row, f"{value:.0f} %", size)
+            canvas.value_beside(ax, row, f"{value:.3g} %", size)
         canvas.name_rows(ax, [self.terms[at] for at in shown], bold=self.selected[shown].tolist())
         ax.set_xlim(0, 100)
         note = "bold, dark: selected on all rows; shaded: chance decides"
@@ -185,29 +208,40 @@ class StabilityDisplay(Display):
     def _draw_coefficients(self, ax: Any) -> None:
         drawn = self._drawn_coefficients()
         shown = drawn[: canvas.rows_that_fit(ax, len(drawn))]
-        size = canvas.font_size(ax, len(shown))
+        size, cut = canvas.font_size(ax, len(shown)), False
         for row, at in enumerate(shown.tolist()):
             values = self.coefficients[:, at]
-            values = values[values != 0]
-            # The spread within half of the resamples: a few that ran off to infinity do not count.
-            low, first, median, third, high = np.quantile(values, [0.025, 0.25, 0.5, 0.75, 0.975])
-            unit = values.std() if values.std() < 3 * (third - first) or third == first else (third - first) / 1.349
-            unit = unit or 1.0
-            ends = np.clip(np.array([low, first, median, third, high]) / unit, -12, 12)
-            ax.plot(ends[[0, 4]], [row, row], color=SKY, linewidth=1.6, solid_capstyle="butt")
-            ax.plot(ends[[1, 3]], [row, row], color=BLUE, linewidth=5, solid_capstyle="butt")
-            ax.plot(ends[2], row, marker="|", color="white", markersize=8, markeredgewidth=1.6)
-            if np.isfinite(self.estimates[at]):
-                estimate = np.clip(self.estimates[at] / unit, -12, 12)
+            low, first, median, third, high = np.quantile(values[values != 0], _QUANTILES) / self.unit[at]
+            ends = np.clip([low, high], -_FARTHEST, _FARTHEST)
+            ax.plot(ends, [row, row], color=SKY, linewidth=1.6, solid_capstyle="butt")
+            middle = np.clip([first, third], -_FARTHEST, _FARTHEST)
+            ax.plot(middle, [row, row], color=BLUE, linewidth=5, solid_capstyle="butt")
+            ax.plot(
+                np.clip(median, -_FARTHEST, _FARTHEST),
+                row,
+                marker="|",
+                color="white",
+                markersize=8,
+                markeredgewidth=1.6,
+            )
+            for end, sign, marker in ((low, -1, "<"), (high, 1, ">")):
+                if sign * end > _FARTHEST:
+                    cut = True
+                    ax.plot(sign * _FARTHEST, row, marker=marker, color=SKY, markersize=5, clip_on=False)
+            estimate = self.estimates[at] / self.unit[at]
+            if np.isfinite(estimate) and abs(estimate) <= _FARTHEST:
                 ax.plot(estimate, row, marker="D", color=VERMILION, markersize=4, linestyle="none")
-            canvas.value_beside(ax, row, f"{100 * self.inclusion[self.owner[at]]:.0f} %", size)
+            canvas.value_beside(ax, row, f"{100 * self.inclusion[self.owner[at]]:.3g} %", size)
         ax.axvline(0, color="#888888", linewidth=0.9)
         canvas.name_rows(ax, [self.names[at] for at in shown])
-        left = canvas.left_out(len(drawn) - len(shown), "coefficients, less often selected")
-        note = "50 and 95 % of the resamples that selected it; diamond: on all rows"
+        notes = ["50 and 95 % of the resamples that selected it; diamond: on all rows; right: how often selected"]
+        notes += [f"arrows: beyond {_FARTHEST:g}"] * cut
+        notes += (
+            [left] if (left := canvas.left_out(len(drawn) - len(shown), "coefficients, less often selected")) else []
+        )
         canvas.finish(
             ax,
-            title="Coefficients where selected",
-            x="coefficient, in its standard deviations",
-            note="\n".join(filter(None, (note, left))),
+            title="Coefficients where selected, which is where they look strong",
+            x=f"coefficient, in {self.unit_name}",
+            note="\n".join(notes),
         )

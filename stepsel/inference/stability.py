@@ -174,9 +174,9 @@ class SelectionStability:
         return (
             f"{self.n_resamples} {_NAMES[self.method]} of the rows{failed}; the whole selection was run on each.\n"
             f"The selected model was found again in {100 * same:.1f} % of them, among {len(self.models)} different "
-            f"models.\n{shaky}\nrmsd_ratio above 1: selection makes the coefficient less certain than the full model "
-            "does; relative_conditional_bias (%): how far the coefficient is off where its term is selected."
-            + separated
+            f"models.\n{shaky}\nRMSD ratio (rmsd_ratio) above 1: selection makes the coefficient less certain than the "
+            "full model does. Bias (relative_conditional_bias): how far the coefficient is off where its term is "
+            "selected, in % of that of the full model. Median and quantiles count 0 where it is not." + separated
         )
 
     def summary(self) -> Summary:

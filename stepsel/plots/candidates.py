@@ -10,6 +10,16 @@ from stepsel.plots import canvas
 from stepsel.plots.canvas import BLUE, GREEN, GREY, VERMILION, Display
 from stepsel.plots.path import LARGER_IS_BETTER, NAMES, SMALLEST_P
 
+_WORDS = {
+    "aliased": "repeats terms of the model",
+    "constant": "does not vary",
+    "saturated": "would leave no residual degrees of freedom",
+    "separated": "separates the response",
+    "kept": "to be in every model",
+    "hierarchy": "enters after, or stays with, terms that it shares",
+    "bounded": "ruled out by a bound",
+}
+
 
 class CandidatesDisplay(Display):
     """What each move at one step would have given, the best first.
@@ -181,4 +191,5 @@ class CandidatesDisplay(Display):
             where: dict[str, Any] = {"xy": (0.01, row), "xycoords": ("axes fraction", "data")}
             if np.isfinite(values[at]):
                 where = {"xy": (values[at], row), "xytext": (6, 0), "textcoords": "offset points"}
-            ax.annotate(status, **where, va="center", fontsize=7.5, color="#666666")
+            box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1}
+            ax.annotate(_WORDS.get(status, status), **where, va="center", fontsize=7.5, alpha=0.8, bbox=box)

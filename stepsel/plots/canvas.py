@@ -104,7 +104,7 @@ def require_matplotlib() -> None:
     try:
         import matplotlib.axes  # noqa: F401
     except ImportError:
-        raise ImportError("plots need matplotlib: pip install 'stepwise-selector[plot]'.") from None
+        raise ImportError("plots need matplotlib: pip install matplotlib.") from None
 
 
 def axes(figsize: tuple[float, float]) -> Any:
@@ -174,7 +174,7 @@ def labels(names: Sequence[Hashable], longest: int = _LONGEST) -> list[str]:
     Examples
     --------
     >>> labels(["income_in_2011_of_all", "income_in_2012_of_all", "age"], longest=12)
-    ['…n_2011_of…', '…n_2012_of…', 'age']
+    ['…_2011_of_a…', '…_2012_of_a…', 'age']
     """
     texts = [label(name, longest) for name in names]
     whole = [label(name, 10**9) for name in names]

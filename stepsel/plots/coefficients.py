@@ -143,8 +143,9 @@ class CoefficientProgressionDisplay(Display):
             ax.plot(steps, lines[:, at], color=colour, linestyle=style, linewidth=1.5, zorder=2)
         self._name_lines(ax, lines[-1, named], named, colours)
         self._name_steps(ax)
-        left = int(final.sum()) - len(named)
-        note = canvas.left_out(left, "names of smaller coefficients")
+        left = canvas.left_out(int(final.sum()) - len(named), "names of smaller coefficients")
+        grey = "grey: not in the final model" if (~final).any() else ""
+        note = "\n".join(filter(None, (grey, left)))
         title = "Coefficients along the path" + (f", standardized: {self.unit}" if self.standardized else "")
         canvas.finish(ax, title=title, x="" if len(steps) <= 40 else "step", note=note, grid="y")
 

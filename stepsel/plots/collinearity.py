@@ -186,7 +186,8 @@ class CorrelationClustersDisplay(Display):
         canvas.name_rows(ax, [self.terms[at] for at in order], bold=self.selected[order].tolist())
         ax.axvline(self.threshold, color=GREY, linestyle="--", linewidth=1)
         ax.set_xlim(1.01, -0.01)
-        note = canvas.left_out(len(self.terms) - len(shown), "terms, less correlated")
+        left = canvas.left_out(len(self.terms) - len(shown), "terms, less correlated")
+        note = "\n".join(["bold: selected", left] if left else ["bold: selected"])
         n = len(colours)
         title = f"Correlation of the candidates: {n} cluster{'s' * (n != 1)} at {self.threshold:g} or more"
         canvas.finish(ax, title=title, x="correlation at which terms are joined, without sign", note=note)

@@ -250,6 +250,8 @@ class CriteriaDisplay(Display):
         if abs(np.nanmax(np.abs(values[known]), initial=0.0)) < 1e7:
             ax.ticklabel_format(axis="y", useOffset=False)
         ax.set_xlim(-0.5, max(len(steps) - 0.5, 0.5))
+        if name == "max_vif":
+            ax.set_ylim(bottom=1.0 - 0.03 * (max(ax.get_ylim()[1], 1.1) - 1.0), top=max(ax.get_ylim()[1], 1.1))
         canvas.finish(ax, title=title, x="step", grid="y")
 
 

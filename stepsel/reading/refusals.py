@@ -114,6 +114,8 @@ def _why_not_all_numeric(table: Table, names: list[str], role: str, way_out: Way
         levels = [name for name in drop if role == "column" and not nearly_numeric(table.frame[name])]
         correct = "correct them, or " if any(nearly_numeric(table.frame[name]) for name in drop) else ""
         factors = f", or declare factors with {way_out.declare(levels)}" if levels else ""
+        if factors and way_out is BY_OPTIONS and len(levels) < len(drop):
+            factors += " (--categorical auto takes every column of text)"
         sentence += f"{correct}leave them out with {way_out.leave_out(drop)}{factors}; "
     for reason in dict.fromkeys(table.unclear[name] for name in names if name in table.unclear):
         unclear = [name for name in names if table.unclear.get(name) == reason]

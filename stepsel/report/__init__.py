@@ -20,7 +20,7 @@ def require() -> None:
         import jinja2
         import matplotlib  # noqa: F401
     except ImportError:
-        raise ImportError("a report needs matplotlib and jinja2: pip install 'stepwise-selector[report]'.") from None
+        raise ImportError("a report needs matplotlib and jinja2: pip install matplotlib jinja2.") from None
     del jinja2
 
 

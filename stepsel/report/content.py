@@ -15,6 +15,7 @@ from stepsel.plots.path import NAMES
 from stepsel.report.blocks import Block, Code, Facts, Figure, Grid, Items, Section, Text, grid
 from stepsel.report.reasons import left_out
 from stepsel.report.trust import STATEMENT, trust
+from stepsel.report.wording import FIGURES, meanings, what_was_done
 from stepsel.summary import named, shown
 
 _PACKAGES = ("stepwise-selector", "numpy", "scipy", "pandas", "scikit-learn", "statsmodels", "matplotlib")
@@ -52,7 +53,8 @@ def sections(
         Section("Left out, and why", "left-out", _left_out(result)),
         Section("Collinearity", "collinearity", _collinearity(result)),
         Section("How far to trust it", "trust", _trust(result, stability)),
-        Section("Run it again", "again", _again(result, command)),
+        Section("What the terms mean", "meaning", [Items(meanings(result))]),
+        Section("Run it again", "again", _again(result, stability, command)),
     ]
 
 
@@ -62,11 +64,12 @@ def _short(result: Any, stability: Any) -> list[Block]:
     if not names:
         model = "the intercept only" if result.has_intercept else "empty"
         chosen = f"None of the {len(result.candidate_terms)} candidate terms was selected; the model is {model}."
-    blocks: list[Block] = [Text(chosen), Text(result.stop_reason), Text(STATEMENT, strong=True)]
+    done = Text(what_was_done(result))
+    blocks: list[Block] = [done, Text(chosen), Text(result.stop_reason), Text(STATEMENT, strong=True)]
     if stability is not None:
         blocks.append(Text(" ".join(stability.verdict.splitlines()[:2])))
     if result.warnings:
-        blocks += [Text("Warnings:"), Items(list(result.warnings))]
+        blocks += [Text("What was warned of:"), Items([_sentence(text) for text in result.warnings])]
     return blocks
 
 
@@ -128,14 +131,27 @@ def _data(result: Any, notes: list[str]) -> list[Block]:
         names = pd.Series([shown(name) for name in result.gaps], dtype=object)
         gaps = pd.DataFrame({"column": names, "gaps": list(result.gaps.values())})
         blocks.append(grid(gaps, {"column": ("column", "s"), "gaps": ("missing values", "d")}))
-    return [*blocks, *([Items(notes)] if notes else [])]
+    notes = [note for note in notes if not (result.gaps and note.startswith("Missing values:"))]
+    return [*blocks, *([Items(notes)] if notes else []), *_columns(result)]
+
+
+def _columns(result: Any) -> list[Block]:
+    """Describe the candidate columns, where they are at hand."""
+    try:
+        table = result.describe()
+    except RuntimeError:
+        return []
+    table["column"] = pd.Series([shown(name) for name in table["column"]], dtype=object)
+    text = "Candidates on these rows" + ("; of a level of a factor the mean is its share" if result.references else "")
+    layout = {"column": ("column", "s"), "mean": ("mean", ".5g"), "std": ("standard deviation", ".5g")}
+    return [_shortened(replace(grid(table, layout), caption=text), "columns")]
 
 
 def _steps(result: Any) -> list[Block]:
     layout, _ = layouts(result.trace.attrs)
     trace = named(result.trace)
     blocks: list[Block] = [
-        Text("Every step is a refit of all models one term away. The row of a step describes the model after it."),
+        Text("p and its statistic are those of the move; the other columns describe the model after it."),
         _shortened(grid(trace, layout), "steps"),
         *_figure("path", result, "The criterion at every step, with the term that entered or left."),
     ]
@@ -148,15 +164,23 @@ def _steps(result: Any) -> list[Block]:
 def _model(result: Any) -> list[Block]:
     _, layout = layouts(result.trace.attrs)
     table = result.tidy()
+    if result.ratio_name is not None:
+        ratios = result.tidy(exponentiate=True)
+        slopes = ratios["term"] != "(Intercept)"
+        for name, column in (("ratio", "estimate"), ("ratio_low", "conf_low"), ("ratio_high", "conf_high")):
+            table[name] = ratios[column].where(slopes)
+        low, high = ("95 % low", ".4g"), ("95 % high", ".4g")
+        layout = {name: how for name, how in layout.items() if name not in ("conf_low", "conf_high")}
+        layout |= {"ratio": (result.ratio_name, ".4g"), "ratio_low": low, "ratio_high": high}
     figures = result.glance().iloc[0].drop(["stop_reason"])
-    facts = [(name.replace("_", " "), _fact(value)) for name, value in figures.items() if not _is_missing(value)]
+    facts = [(FIGURES.get(name, name), _fact(value)) for name, value in figures.items() if not _is_missing(value)]
     if table.empty:
         return [Text("The model is empty."), Facts(facts)]
     return [grid(named(table), layout), Text(NOT_ADJUSTED), Facts(facts)]
 
 
 def _left_out(result: Any) -> list[Block]:
-    table = left_out(result)
+    table = left_out(result).sort_values("p_value", kind="stable", na_position="last", key=pd.to_numeric)
     if table.empty:
         return [Text("Every candidate is in the model.")]
     by_p = result.settings.criterion == "pvalue"
@@ -166,7 +190,10 @@ def _left_out(result: Any) -> list[Block]:
     if not by_p:  # the criterion of a removal is that of the model without it
         removed = table["reason"].str.startswith("It was removed")
         table.loc[removed, "criterion"] = np.nan
-    text = "The numbers are those of the last step at which the term was weighed: of adding it, or of its removal."
+    text = (
+        "Those with the smallest p first. The numbers are those of the last step at which the term was weighed: of "
+        "adding it, or of its removal."
+    )
     figure = _figure("candidates", result, "The moves that were weighed at the last step.")
     return [Text(text), _shortened(grid(named(table), layout), "terms"), *figure]
 
@@ -187,7 +214,7 @@ def _collinearity(result: Any) -> list[Block]:
 
 
 def _trust(result: Any, stability: Any) -> list[Block]:
-    blocks: list[Block] = [Text(STATEMENT), Items(trust(result))]
+    blocks: list[Block] = [Items(trust(result))]
     if stability is None:
         text = "How the selection varies with the data was not examined here: "
         return [*blocks, Text(text + "stepsel.inference.selection_stability(result) runs it again on resampled rows.")]
@@ -204,15 +231,27 @@ def _trust(result: Any, stability: Any) -> list[Block]:
     ]
 
 
-def _again(result: Any, command: str | None) -> list[Block]:
+def _again(result: Any, stability: Any, command: str | None) -> list[Block]:
     blocks: list[Block] = [Code(command, "sh")] if command else []
     if result.call:
-        blocks.append(Code(f"{imports(result.call)}\n\n{result.call}", "python"))
+        blocks.append(Code(_code(result.call, stability), "python"))
     rows = [
         ("written", datetime.datetime.now(tz=datetime.UTC).date().isoformat()),
         ("Python", platform.python_version()),
     ]
     return [*blocks, Facts(rows + [(name, version) for name in _PACKAGES if (version := _version(name))])]
+
+
+def _code(call: str, stability: Any) -> str:
+    """Return lines of Python that repeat the selection, and its stability."""
+    formula = call.startswith("stepwise(")
+    lines = [imports(call), "", f"result = {call}{'' if formula else '.result_'}"]
+    lines.insert(1, "\n# data: a DataFrame" if formula else "\n# X: a DataFrame of the candidates; y: the response")
+    if stability is not None:
+        options = f"n_resamples={stability.n_resamples + stability.n_failed}, method={stability.method!r}"
+        lines.insert(1, "from stepsel.inference import selection_stability")
+        lines.append(f"stability = selection_stability(result, {options})")
+    return "\n".join(line for line in lines if line)
 
 
 def _version(package: str) -> str:
@@ -243,6 +282,12 @@ def _shortened(table: Grid, what: str) -> Grid:
         keys=table.keys[:half] + table.keys[-half:],
         caption=caption,
     )
+
+
+def _sentence(warning: str) -> str:
+    """Return a warning without the class that it is filtered by."""
+    text = warning.partition(": ")[2]
+    return text[:1].upper() + text[1:]
 
 
 def _fact(value: Any) -> str:

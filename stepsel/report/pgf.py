@@ -17,7 +17,7 @@ from stepsel.plots import (
     SelectionPathDisplay,
 )
 from stepsel.plots.canvas import labels
-from stepsel.plots.path import NAMES, SMALLEST_P
+from stepsel.plots.path import LARGER_IS_BETTER, NAMES, SMALLEST_P
 from stepsel.report.blocks import Figure
 
 _MOST_ROWS = 45
@@ -103,7 +103,11 @@ def _criterion(name: str, values: np.ndarray) -> str:
         f"width=0.46\\linewidth, height=4.2cm, title={{{title}}}, xlabel=step, ymajorgrids, "
         "tick label style={font=\\small}, scaled y ticks=false, axis lines*=left"
     )
-    drawn = f"\\addplot[mark=*, mark size=1pt, color=stepblue] {_points(np.arange(len(values)), values)}"
+    steps = np.arange(len(values))
+    drawn = f"\\addplot[mark=*, mark size=1pt, color=stepblue] {_points(steps, values)}"
+    if name != "max_vif" and np.isfinite(values).any():
+        best = int(np.nanargmax(values) if name in LARGER_IS_BETTER else np.nanargmin(values))
+        drawn += f"\n\\addplot[only marks, mark=star, mark size=4pt, color=stepred] {_points([best], [values[best]])}"
     return f"\\begin{{tikzpicture}}\\begin{{axis}}[{options}]\n{drawn}\n\\end{{axis}}\\end{{tikzpicture}}"
 
 
@@ -138,7 +142,12 @@ def _candidates(display: CandidatesDisplay, escape: Any) -> str:
     by_p = display.criterion == "pvalue"
     values = (np.maximum(display.values, SMALLEST_P) if by_p else display.values)[order]
     names, signs = [display.terms[at] for at in order], [_SIGNS[display.moves[at]] for at in order]
-    drawn = f"\\addplot[only marks, mark=o, color=stepblue] {_points(values, np.arange(len(values)))}"
+    rows, adding = np.arange(len(values)), np.array([display.moves[at] == "add" for at in order], dtype=bool)
+    drawn = "\n".join(
+        f"\\addplot[only marks, mark={mark}, color={colour}] {_points(values[which], rows[which])}"
+        for which, mark, colour in ((adding, "o", "stepblue"), (~adding, "square", "stepred"))
+        if which.any()
+    )
     if np.isfinite(display.here):
         drawn += f"\n\\draw[gray] ({{axis cs:{display.here:.8g},0}}|-{{rel axis cs:0,0}}) -- "
         drawn += f"({{axis cs:{display.here:.8g},0}}|-{{rel axis cs:0,1}});"

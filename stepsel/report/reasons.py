@@ -10,7 +10,7 @@ from stepsel.plots.path import LARGER_IS_BETTER, NAMES
 
 _CLOSED = {
     "aliased": "It repeats terms of the model exactly.",
-    "constant": "It does not vary.",
+    "constant": "It does not vary on the rows that are used.",
     "saturated": "With it the model would have no residual degrees of freedom.",
     "hierarchy": "It may enter only after the terms that it contains.",
     "bounded": "A proven bound rules out that it improves the model most; it was not refitted.",
@@ -42,6 +42,7 @@ def left_out(result: Any) -> pd.DataFrame:
         row["reason"] = f"It was not weighed. {result.stop_reason}"
         if known is not None:
             row |= {name: known[name] for name in columns[:-1]} | {"reason": _reason(result, known)}
+            row["df"] = known["df"] if known["status"] in ("chosen", "eligible", "separated") else np.nan
         rows.append(row)
     return pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=object) for name in columns})
 

@@ -38,7 +38,7 @@ _LATEX = {
 }
 _LONG_WORD, _LONG_CELL = 16, 26
 _LAST_LATIN = 0x24F
-_MARKDOWN = re.compile(r"[\\`*_{}\[\]|~$<>&]|^[#+-]|(?<=^\d)[.)](?= |$)")
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]|~$<>&]|^[#+-](?=[ #]|$)|(?<=^\d)[.)](?= |$)")
 
 
 def rendered(kind: str, title: str, sections: list[Section]) -> str:

@@ -11,11 +11,11 @@ from stepsel.plots.path import NAMES
 from stepsel.summary import shown
 
 # Harrell (2015), section 4.4: at least 10 to 20 observations (or events) for a candidate coefficient.
-_ENOUGH, _SCARCE = 1 / 20, 1 / 10
+_LEAST, _MOST = 10, 20
 _STRONG = 0.7
 STATEMENT = (
-    "Stepwise selection is biased when candidates are many or strongly correlated: p-values, intervals and R² of the "
-    "final model are computed as if it had been chosen beforehand, and are too optimistic."
+    "Stepwise selection is biased, the more so when candidates are many or strongly correlated: p-values, intervals "
+    "and R² of the final model are computed as if it had been chosen beforehand, and are too optimistic."
 )
 
 
@@ -32,17 +32,12 @@ def trust(result: Any) -> list[str]:
 def _candidates(result: Any) -> str:
     unit, count = rule_of_thumb(result)
     columns = result.n_candidate_columns
-    share = columns / count if count else np.inf
-    judged = (
-        "as few as the usual rule asks for"
-        if share <= _ENOUGH
-        else "at the limit of the usual rule"
-        if share <= _SCARCE
-        else "more than the usual rule allows"
-    )
+    each = count / columns if columns else np.inf
+    judged = "more than" if each > _MOST else "about what" if each >= _LEAST else "fewer than"
+    coefficients = f"{columns:,} candidate coefficient{'s' * (columns != 1)}"
     return (
-        f"{columns:,} candidate coefficient{'s' * (columns != 1)} for {count:,.12g} {unit}s, {share:.2g} each: "
-        f"{judged} (one for 10 to 20; Harrell 2015)."
+        f"{count:,.12g} {unit}s for {coefficients}, {each:.3g} for each: {judged} the usual rule asks for, which is 10 "
+        "to 20 (Harrell 2015)."
     )
 
 
@@ -71,6 +66,8 @@ def _correlations(result: Any) -> list[str]:
         table: pd.DataFrame = result.correlations
     except (RuntimeError, ValueError) as error:  # pickled, or too many for a square table
         return [f"How the candidates are correlated is not said here: {error}"]
+    apart = [term not in set(result.composed) for term in table.columns]  # others are correlated by construction
+    table = table.loc[apart, apart]
     if len(table) < 2:
         return []
     values: FloatArray = np.triu(table.to_numpy(dtype=float), 1)
@@ -78,7 +75,7 @@ def _correlations(result: Any) -> list[str]:
     names = [shown(table.columns[at]) for at in (first, second)]
     n_strong = int((values >= _STRONG).sum())
     more = f"; {n_strong} pairs at {_STRONG:g} or more" if n_strong > 1 else ""
-    meant = ": which of them is chosen is partly chance" if values.max() >= _STRONG else ""
+    meant = ". Which of such terms is selected, if any, is partly chance" if values.max() >= _STRONG else ""
     return [f"The strongest correlation between candidates is {values.max():.2f} ({' and '.join(names)}){more}{meant}."]
 
 
