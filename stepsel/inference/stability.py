@@ -159,6 +159,7 @@ class SelectionStability:
         final = self.chosen.active
         same = float((self.included == final).all(axis=1).mean())
         unsure = self.inclusion[(self.inclusion > 0.3) & (self.inclusion < 0.7)].sort_values()
+        again = f"{100 * same:.1f} %" if same else "none"
         failed = f" ({self.n_failed} more could not be run)" if self.n_failed else ""
         separated = (
             f"\nIn {self.n_separated} of them the response is separated: coefficients are on the way to infinity, "
@@ -173,8 +174,7 @@ class SelectionStability:
         )
         return (
             f"{self.n_resamples} {_NAMES[self.method]} of the rows{failed}; the whole selection was run on each.\n"
-            f"The selected model was found again in {100 * same:.1f} % of them, among {len(self.models)} different "
-            f"models.\n{shaky}\nRMSD ratio (rmsd_ratio) above 1: selection makes the coefficient less certain than the "
+            f"The selected model was found again in {again} of them, among {len(self.models)} different models.\n{shaky}\nRMSD ratio (rmsd_ratio) above 1: selection makes the coefficient less certain than the "
             "full model does. Bias (relative_conditional_bias): how far the coefficient is off where its term is "
             "selected, in % of that of the full model. Median and quantiles count 0 where it is not." + separated
         )

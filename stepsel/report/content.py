@@ -185,6 +185,7 @@ def _left_out(result: Any) -> list[Block]:
         return [Text("Every candidate is in the model.")]
     by_p = result.settings.criterion == "pvalue"
     layout: Layout = {name: how for name, how in CANDIDATES.items() if name in ("term", "df", "statistic", "p_value")}
+    layout["statistic"] = layouts(result.trace.attrs)[0]["statistic"]
     layout |= {} if by_p else {"criterion": (f"{NAMES[result.settings.criterion]} with it", ".4f")}
     layout |= {"step": ("weighed at step", "d"), "reason": ("reason", "s")}
     if not by_p:  # the criterion of a removal is that of the model without it
