@@ -11,21 +11,19 @@ import numpy as np
 import pandas as pd
 
 from stepsel import trace
-from stepsel.chance import chance_of_noise
+from stepsel.asked import Asked
 from stepsel.core.fits import Fit, FloatArray
 from stepsel.core.likelihood_engine import LikelihoodEngine
 from stepsel.core.linear import LinearEngine
 from stepsel.core.progression import coefficients_at, moments_about_the_mean, spreads, term_correlations
 from stepsel.core.refit import Coefficients, LeastSquares, least_squares
 from stepsel.core.search import Path
-from stepsel.core.terms import IntArray
 from stepsel.design import Design
 from stepsel.estimates import coefficient_table, model_facts
-from stepsel.families import family_label, mean_response, plain_data, ratio_name, residual_observations
+from stepsel.families import family_label, mean_response, plain_data, residual_observations
 from stepsel.final import check_unchanged, family_results, linear_results, predicting
 from stepsel.overview import overview
 from stepsel.responses import offset_vector
-from stepsel.settings import Settings
 from stepsel.summary import Summary, shown
 from stepsel.tables import readable
 from stepsel.task import Task
@@ -36,7 +34,7 @@ from stepsel.views import Views
 MOST_CORRELATIONS, MOST_PICKLED = 1000, 200
 
 
-class StepwiseResult(Views):
+class StepwiseResult(Asked, Views):
     """What a stepwise selection found, and how it got there.
 
     Made by :class:`stepsel.StepwiseSelector`. Tables and the final model are built when they are first asked for,
@@ -409,67 +407,6 @@ class StepwiseResult(Views):
 
     # Seen -------------------------------------------------------------------------------------------------------
 
-    @property
-    def settings(self) -> Settings:
-        """The parameters of the selection."""
-        return self._settings
-
-    @property
-    def candidate_terms(self) -> list[Hashable]:
-        """The candidate terms, in input order."""
-        return list(self._terms.names)
-
-    @property
-    def kept(self) -> list[Hashable]:
-        """The terms that are in every model."""
-        return [self._terms.names[at] for at in np.flatnonzero(self._terms.kept).tolist()]
-
-    @property
-    def is_full(self) -> bool:
-        """Whether ``max_terms`` terms are in the model."""
-        most = self._settings.max_terms
-        return most is not None and len(self.selected) >= most
-
-    @property
-    def start_terms(self) -> list[Hashable]:
-        """The terms of the start model."""
-        return [self._terms.names[at] for at in np.flatnonzero(self._path.steps[0].active).tolist()]
-
-    @property
-    def references(self) -> dict[Hashable, Any]:
-        """The reference level of every factor."""
-        return self._coding.references
-
-    @property
-    def first_weighed(self) -> list[Hashable]:
-        """The terms that the first step may add to the kept ones; of a backward selection, those it may remove."""
-        return [self._terms.names[at] for at in self._first().tolist()]
-
-    def _first(self) -> IntArray:
-        terms = self._terms
-        if self._settings.adds:
-            return terms.additions(terms.kept, self._constant)
-        return np.flatnonzero(self._path.steps[0].active & ~terms.kept & ~self._constant)
-
-    @property
-    def chance_of_noise(self) -> float:
-        """The probability that at least one of `first_weighed` passes its first test, if all were independent noise."""
-        settings, intercept, sizes = self._settings, int(self._measures.intercept), self._terms.sizes
-        return chance_of_noise(
-            sizes[self._first()],
-            criterion=self._measures.criterion,
-            alpha=settings.alpha_enter if settings.adds else settings.alpha_remove,
-            n_obs=self._measures.n_obs,
-            n_params=intercept + int(sizes[self._terms.kept].sum()),
-            n_full=intercept + int(sizes[~self._constant].sum()),
-            gaussian=settings.gaussian,
-        )
-
-    @property
-    def ratio_name(self) -> str | None:
-        """What the exponential of a coefficient is: an odds, rate or hazard ratio, a ratio of means; None otherwise."""
-        return ratio_name(self._settings.family)
-
     def describe(self) -> pd.DataFrame:
         """Return mean and standard deviation of every candidate column, on the rows that were used, weights counted.
 
@@ -487,29 +424,6 @@ class StepwiseResult(Views):
         names = pd.Series([self._labels[at] for at in range(len(geometry.scale.constant))], dtype=object)
         means, deviations = moments_about_the_mean(geometry)
         return readable(pd.DataFrame({"column": names, "mean": means, "std": deviations}))
-
-    @property
-    def composed(self) -> list[Hashable]:
-        """The candidate terms that contain others, such as interactions; correlated with these by construction."""
-        hierarchy = self._terms.hierarchy
-        return [] if hierarchy is None else [self._terms.names[at] for at in np.unique(hierarchy.child).tolist()]
-
-    @property
-    def has_intercept(self) -> bool:
-        """Whether every model has an intercept."""
-        return self._measures.intercept
-
-    @property
-    def y_name(self) -> Hashable:
-        """The name of the response."""
-        return self._y_name
-
-    @property
-    def levels(self) -> dict[str, float]:
-        """The levels of entry and removal that the direction uses, by name."""
-        settings = self._settings
-        found = {"alpha_enter": settings.alpha_enter} if settings.adds else {}
-        return found | ({"alpha_remove": settings.alpha_remove} if settings.removes else {})
 
     def standardizing(self) -> tuple[FloatArray, str]:
         """Return what standardizes each coefficient of `coefficient_progression`, and what it is measured in.

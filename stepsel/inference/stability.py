@@ -174,7 +174,8 @@ class SelectionStability:
         )
         return (
             f"{self.n_resamples} {_NAMES[self.method]} of the rows{failed}; the whole selection was run on each.\n"
-            f"The selected model was found again in {again} of them, among {len(self.models)} different models.\n{shaky}\nRMSD ratio (rmsd_ratio) above 1: selection makes the coefficient less certain than the "
+            f"The selected model was found again in {again} of them, among {len(self.models)} different models.\n"
+            f"{shaky}\nRMSD ratio (rmsd_ratio) above 1: selection makes the coefficient less certain than the "
             "full model does. Bias (relative_conditional_bias): how far the coefficient is off where its term is "
             "selected, in % of that of the full model. Median and quantiles count 0 where it is not." + separated
         )
