@@ -332,6 +332,7 @@ def test_names_are_harmless_in_html(hostile):
     text = hostile.to_html(stability=stability, title=f"About {SCRIPT}")
     page = Page(text)
     assert page.tags.count("script") == 1  # that of the page itself
+    assert "default-src 'none'" in text  # nothing else runs, and nothing is loaded
     assert page.tags.count("img") == 8
     assert not [name for name, _ in page.attrs if name.startswith("on")]
     assert not [value for name, value in page.attrs if name in ("href", "src") and not value.startswith(("#", "data:"))]
