@@ -59,25 +59,41 @@ class Asked:
 
     @property
     def first_weighed(self) -> list[Hashable]:
-        """The terms that the first step may add to the kept ones; of a backward selection, those it may remove."""
-        return [self._terms.names[at] for at in self._first().tolist()]
+        """The terms that the first step may add; where it may add none, those it may remove."""
+        return [self._terms.names[at] for at in self._first()[0].tolist()]
 
-    def _first(self) -> IntArray:
-        terms = self._terms
-        if self._settings.adds:
-            return terms.additions(terms.kept, self._constant)
-        return np.flatnonzero(self._path.steps[0].active & ~terms.kept & ~self._constant)
+    def _first(self) -> tuple[IntArray, bool]:
+        """Return the terms that the first step weighs, and whether to add them."""
+        terms, settings, start = self._terms, self._settings, self._path.steps[0].active
+        full = settings.max_terms is not None and start.sum() >= settings.max_terms
+        if settings.max_steps == 0:
+            return np.empty(0, dtype=np.intp), True
+        if settings.adds and not full:
+            additions = terms.additions(start, self._constant | self._path.left_out)
+            if len(additions):
+                return additions, True
+        return (terms.removals(start), False) if settings.removes else (np.empty(0, dtype=np.intp), True)
+
+    @property
+    def weighs_additions(self) -> bool:
+        """Whether `first_weighed` are terms to be added."""
+        return self._first()[1]
 
     @property
     def chance_of_noise(self) -> float:
-        """The probability that at least one of `first_weighed` passes its first test, if all were independent noise."""
+        """The probability that at least one of `first_weighed` passes its first test, if all were independent noise.
+
+        Of terms to be removed the probability that at least one is kept, from a model that holds no other.
+        """
         settings, intercept, sizes = self._settings, int(self._measures.intercept), self._terms.sizes
+        first, adding = self._first()
+        base = self._path.steps[0].active if adding else self._terms.kept
         return chance_of_noise(
-            sizes[self._first()],
+            sizes[first],
             criterion=self._measures.criterion,
-            alpha=settings.alpha_enter if settings.adds else settings.alpha_remove,
+            alpha=settings.alpha_enter if adding else settings.alpha_remove,
             n_obs=self._measures.n_obs,
-            n_params=intercept + int(sizes[self._terms.kept].sum()),
+            n_params=intercept + int(sizes[base].sum()),
             n_full=intercept + int(sizes[~self._constant].sum()),
             gaussian=settings.gaussian,
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stepsel.checks import FILL_IN, missing_values
+from stepsel.checks import FILL_IN, missing_values, response_label
 from stepsel.coding import Coding, ColumnCoding, FactorCoding, complete_rows, rows_of
 from stepsel.columns import Column, Factor, check_labels, stack
 from stepsel.core.fits import FloatArray
@@ -66,7 +66,7 @@ class Observations:
             coding=coding,
             y_name=target.name,
             n_dropped=0 if gaps is None else gaps.n_dropped,
-            gaps={} if gaps is None else gaps.counts | self._gaps_of_response(),
+            gaps={} if gaps is None else gaps.counts | self._gaps_of_response(coding.labels),
             row_numbers=row_numbers,
             classes=target.classes,
             index=self.index,
@@ -76,9 +76,9 @@ class Observations:
             design = design.rows(self.weights > 0)
         return design
 
-    def _gaps_of_response(self) -> dict[Hashable, int]:
+    def _gaps_of_response(self, labels: Sequence[Hashable]) -> dict[Hashable, int]:
         absent = int(np.isnan(self.target.y).sum())
-        return {self.target.name: absent} if absent else {}
+        return {response_label(self.target.name, labels): absent} if absent else {}
 
 
 def column_design(

@@ -1,6 +1,7 @@
 """A selection as the line of Python that runs it."""
 
 import inspect
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -39,7 +40,8 @@ def formula_call(
 def imports(call: str) -> str:
     """Return the lines of imports that a call needs."""
     name = "stepwise" if call.startswith("stepwise(") else "StepwiseSelector"
-    lines = ["import pandas as pd"] * ("pd." in call) + ["import statsmodels.api as sm"] * ("sm.families" in call)
+    lines = ["import datetime"] * ("datetime." in call)
+    lines += ["import pandas as pd"] * ("pd." in call) + ["import statsmodels.api as sm"] * ("sm.families" in call)
     return "\n".join([*lines, f"from stepsel import {name}"])
 
 
@@ -53,7 +55,15 @@ def _written(name: str, arguments: list[str]) -> str:
 
 def _arguments(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[str]:
     changed = {name: value for name, value in parameters.items() if not _same(value, defaults.get(name))}
-    return [f"{name}={_value(value)}" for name, value in changed.items()]
+    return [f"{name}={_listed(value)}" for name, value in changed.items()]
+
+
+def _listed(value: Any) -> str:
+    """Write a value; an item a line where a list is long."""
+    text = _value(value)
+    if len(text) <= _WIDTH - 10 or not text.startswith("["):
+        return text
+    return "[\n" + "".join(f"        {_value(item)},\n" for item in value) + "    ]"
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -63,10 +73,14 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, pd.Timestamp | pd.Timedelta):
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        value = pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
+    if isinstance(value, pd.Timestamp | pd.Timedelta | pd.Interval | pd.Period):
         return f"pd.{value!r}"
     if isinstance(value, np.generic):
-        return repr(value.item())
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
     if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, bytes):
         return _family(value) if hasattr(value, "link") else repr(value)
     if isinstance(value, Mapping):

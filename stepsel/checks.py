@@ -77,12 +77,17 @@ def check_finite(design: Design, *, missing: str, hint: str = FILL_IN) -> Design
             raise missing_values(f"{what} {label!r}", count, row, hint + _other_gaps(columns, label))
         if absent.any():
             gaps |= absent
-            counts[label] = int(absent.sum())
+            counts[label if what == "column" else response_label(label, design.labels)] = int(absent.sum())
     if gaps.all():
         raise ValueError("every row has a missing value: no complete row is left.")
     if not gaps.any():
         return design
     return replace(design.rows(~gaps), n_dropped=design.n_dropped + int(gaps.sum()), gaps=counts)
+
+
+def response_label(name: Hashable, labels: Sequence[Hashable]) -> Hashable:
+    """Return the name of the response, told apart from a column of the same name."""
+    return f"{name} (response)" if name in labels else name
 
 
 def _other_gaps(columns: list[tuple[Hashable, str, npt.NDArray[np.number]]], named: Hashable) -> str:

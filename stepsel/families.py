@@ -138,7 +138,9 @@ def ratio_name(family: Any) -> str | None:
     if isinstance(family, str):
         rates = dict.fromkeys(("poisson", "negative_binomial"), "rate ratio")
         return ({"binomial": "odds ratio", "cox": "hazard ratio", "gamma": "ratio of means"} | rates).get(family)
-    return {"Logit": "odds ratio", "Log": "ratio of means"}.get(type(family.link).__name__)
+    link, name = type(family.link).__name__, type(family).__name__
+    of_log = {"Poisson": "rate ratio", "NegativeBinomial": "rate ratio", "Binomial": "risk ratio"}
+    return {"Logit": "odds ratio", "Log": of_log.get(name, "ratio of means")}.get(link)
 
 
 def mean_response(family: Any, eta: FloatArray) -> FloatArray:

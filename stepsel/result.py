@@ -408,12 +408,12 @@ class StepwiseResult(Asked, Views):
     # Seen -------------------------------------------------------------------------------------------------------
 
     def describe(self) -> pd.DataFrame:
-        """Return mean and standard deviation of every candidate column, on the rows that were used, weights counted.
+        """Return mean and standard deviation (divisor n - 1) of every candidate column on the rows that were used.
 
         Returns
         -------
         DataFrame
-            ``column, mean, std``; of a level of a factor the mean is its share.
+            ``column, mean, std``, weights counted; of a level of a factor the mean is its share.
 
         Raises
         ------

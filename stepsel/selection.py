@@ -252,7 +252,9 @@ def _full_mean_square(engine: LinearEngine, settings: Settings) -> float:
 def _policy(measures: Measures, settings: Settings) -> Policy:
     if measures.criterion is not None:
         return InformationPolicy(measures.criterion)
-    return PValuePolicy(settings.alpha_enter, settings.alpha_remove, measures.test_enter, measures.test_remove)
+    return PValuePolicy(
+        float(settings.alpha_enter), float(settings.alpha_remove), measures.test_enter, measures.test_remove
+    )
 
 
 def _reporter(terms: Terms, measures: Measures, settings: Settings) -> Any:

@@ -14,6 +14,7 @@ import statsmodels.api as sm
 from matplotlib import pyplot as plt
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from stepsel import StepwiseSelector, display, stepwise
@@ -338,6 +339,10 @@ def test_from_estimator_and_from_pipeline():
         assert type(kind.from_estimator(pipeline)) is kind
     with pytest.raises(NotFittedError):
         display.SelectionPathDisplay.from_estimator(StepwiseSelector())
+    with pytest.raises(NotFittedError):
+        display.SelectionPathDisplay.from_estimator(GridSearchCV(pipeline, {}))
+    search = GridSearchCV(make_pipeline(pipeline), {}, cv=2).fit(X, y)
+    assert display.SelectionPathDisplay.from_estimator(search).criterion == "bic"
     with pytest.raises(ValueError, match="estimator is a LinearRegression: give a StepwiseSelector"):
         display.SelectionPathDisplay.from_estimator(LinearRegression())
 
@@ -354,6 +359,47 @@ def test_stability_display_counts(stabilities):
     np.testing.assert_array_equal(other.inclusion, shown.inclusion)
     with pytest.raises(ValueError, match="kind is 'pie': choose one of 'inclusion', 'coefficients'"):
         stability.plot("pie")
+
+
+def test_strong_effects_are_inside_the_axis():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    stability = selection_stability(
+        select(X, X @ [1, 1, -2] + 0.3 * rng.normal(size=2000)).result_, n_resamples=30, random_state=0
+    )
+    shown = stability.plot("coefficients")
+    low, high = shown.ax_.get_xlim()
+    median = np.median(stability.coefficients[:, 1:], axis=0) / shown.unit
+    assert (np.abs(median) > 50).all()
+    assert (low < median).all()
+    assert (median < high).all()
+    assert shown.unit_name == "standard errors of the full model"
+    np.testing.assert_allclose(shown.unit, sm.OLS(stability_y(X), sm.add_constant(X)).fit().bse[1:], rtol=0.2)
+
+
+def stability_y(X):
+    return X @ [1, 1, -2] + 0.3 * np.random.default_rng(5).normal(size=len(X))
+
+
+def test_separation_does_not_set_the_unit():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 4))
+    separated = select(X, (X[:, 0] + X[:, 1] > 0).astype(int), family="binomial", criterion="bic", max_terms=1)
+    shown = selection_stability(separated.result_, n_resamples=20, random_state=0).plot("coefficients")
+    assert shown.unit_name == "standard deviations where selected"
+
+
+@pytest.mark.parametrize("size", [(3, 2.5), (7, 3)])
+def test_titles_and_notes_stay_in_the_figure(results, size):
+    for kind in KINDS:
+        figure, ax = plt.subplots(figsize=size, layout="constrained")
+        results["many"].plot(kind, ax=ax)
+        figure.canvas.draw()
+        renderer = figure.canvas.get_renderer()
+        for text in (ax._left_title, ax.xaxis.label):
+            box = text.get_window_extent(renderer)
+            assert box.x1 < figure.bbox.width + 12, (kind, text.get_text())
+            assert box.x0 > -12, (kind, text.get_text())
 
 
 def test_unknown_kinds_and_too_few_axes(results):

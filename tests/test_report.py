@@ -21,6 +21,7 @@ from stepsel.inference import selection_stability
 from stepsel.report.reasons import left_out
 from stepsel.report.render import latex, markdown
 from stepsel.report.trust import trust
+from stepsel.report.wording import meanings, what_was_done
 from tests.helpers import TESTS, select
 from tests.hostile import NAMES, SCRIPT, frame
 
@@ -191,6 +192,50 @@ def test_the_reasons_of_a_full_model_are_of_the_model_they_name():
     )
 
 
+def test_the_reasons_of_a_full_model_do_not_call_on_what_is_no_longer_so():
+    X, y = frame(4)
+    full = "The model holds as many terms as max_terms allows."
+    result = stepwise("y ~ x1 * x3", X.assign(y=y), max_terms=2, collinearity="ignore")
+    assert result.selected == ["x1", "x3"]
+    assert left_out(result)["reason"].tolist() == [full]
+    copied = select(X.assign(dup=X["x0"]), y, start="full", max_terms=1, criterion="bic").result_
+    reasons = left_out(copied).set_index("term")["reason"]
+    assert reasons["dup"] == f"It repeats terms of the start model exactly. {full}"
+
+
+SAID = [
+    (
+        {},
+        "From the empty model, terms were added or removed one at a time: always the one that made AIC smaller by most;",
+    ),
+    (
+        {"criterion": "adj_r2", "direction": "forward"},
+        "added one at a time: always the one that made adjusted R² larger",
+    ),
+    ({"direction": "backward", "criterion": "pvalue"}, "From the model of all candidates, terms were removed one at a"),
+    ({"criterion": "pvalue"}, "largest p above 0.1 left, else the one with the smallest p below 0.05 entered;"),
+    ({"max_terms": 2}, "smaller by most, with 2 terms at most; every model"),
+    ({"max_steps": 1}, "smaller by most, in 1 step at most; every model"),
+    ({"start": "full", "max_terms": 1}, "with 1 term at most, the least useful first while there were more, whatever"),
+    ({"start": ["age"]}, "From a model with age, terms were"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "words"), SAID)
+def test_what_was_done_is_said(prostate, parameters, words):
+    assert words in what_was_done(select(*prostate, **parameters).result_)
+
+
+def test_meanings_go_with_the_result(prostate):
+    X, y = prostate
+    said = " ".join(meanings(select(X, y, criterion="adj_r2").result_))
+    assert "Adjusted R² is" in said
+    assert "multiplies" not in said
+    said = " ".join(meanings(select(X, (y > 2).astype(int), family="binomial").result_))
+    assert "multiplies the odds of the event by" in said
+    assert "McFadden" in said
+
+
 def test_nothing_selected_and_everything_selected(prostate):
     X, y = prostate
     noise = np.random.default_rng(0).normal(size=len(y))
@@ -216,7 +261,7 @@ def test_rows_dropped_and_where_the_gaps_are():
     described = page.table("column", "mean").set_index("column").astype(float)
     used = X[X.notna().all(axis=1)].astype(float)
     np.testing.assert_allclose(described["mean"][list(used)], used.mean(), rtol=1e-4)
-    np.testing.assert_allclose(described["standard deviation"][list(used)], used.std(ddof=0), rtol=1e-4)
+    np.testing.assert_allclose(described["standard deviation"][list(used)], used.std(), rtol=1e-4)
     ratios = page.table("term", "hazard ratio").set_index("term")
     np.testing.assert_allclose(ratios["hazard ratio"].astype(float), np.exp(result.coefficients), rtol=1e-3)
 
@@ -231,6 +276,9 @@ def test_gaps_are_counted_with_and_without_factors(factors):
     result = select(X, y, missing="drop").result_
     assert result.gaps == {"$y_1$ <b>": 1, "x1": 2} | ({"f": 1} if factors else {})
     assert result.n_dropped == 3 + factors
+    same = select(X, y.rename("x1"), missing="drop").result_
+    assert same.gaps["x1"] == 2
+    assert same.gaps["x1 (response)"] == 1
 
 
 def test_the_chance_that_noise_passes():
@@ -259,7 +307,15 @@ def test_the_chance_that_noise_passes():
     assert kept.chance_of_noise == pytest.approx(1 - 0.95**9)  # neither what is kept nor what does not vary
     assert kept.first_weighed == [f"x{at}" for at in range(10, 19)]
     one = select(X, y, criterion="pvalue", direction="backward", start=["x3"]).result_
+    assert one.first_weighed == ["x3"]
     assert one.chance_of_noise == pytest.approx(0.1)
+    started = select(X, y, criterion="pvalue", direction="forward", start=["x4", "x5"]).result_
+    assert started.first_weighed == [f"x{at}" for at in range(19) if at not in (4, 5)]
+    for nothing in ({"max_terms": 0}, {"max_steps": 0}, {"keep": ["x0"], "max_terms": 1}):
+        assert "noise" not in " ".join(trust(select(X, y, **nothing).result_))
+    frame_of_noise = pd.DataFrame(X[:, :6], columns=list("abcdef")).assign(y=y)
+    scope = stepwise("y ~ a + b + c + d + e + f", frame_of_noise, scope="~ .^2", criterion="bic", direction="forward")
+    assert len(scope.first_weighed) == 15
     all_kept = select(X, y, keep=list(range(20))).result_
     assert not all_kept.first_weighed
     assert "noise" not in " ".join(trust(all_kept))
@@ -301,14 +357,37 @@ def test_the_call_repeats_the_selection(prostate):
         (np.exp(y).round(), StepwiseSelector(family=negative).fit(X, np.exp(y).round()).result_),
         (y, of_index.fit(X, y).result_),
     ]
+    loose = StepwiseSelector(criterion="bic", vif_threshold=float("inf"), keep=["a```b", r"\end{verbatim}"])
+    odd = X.rename(columns={"age": "a```b", "svi": r"\end{verbatim}"})
     assert results[-1][1].call.count("\n") > 1  # an argument a line, where the line would be long
-    for response, result in results:
-        names = {"X": X, "y": response, "data": data, "sample_weight": sample_weight}
+    for response, result in [*results, (y, loose.fit(odd, y).result_)]:
+        names = {
+            "X": odd if "verbatim" in result.call else X,
+            "y": response,
+            "data": data,
+            "sample_weight": sample_weight,
+        }
         exec(imports(result.call), names)
         again = eval(result.call, names)
         again = getattr(again, "result_", again)
         assert again.selected == result.selected
         assert again.trace["aic"].tolist() == result.trace["aic"].tolist()
+
+
+def test_the_code_of_a_report_runs(prostate):
+    X, y = prostate
+    X = X.rename(columns={"age": "a```b", "svi": r"\end{verbatim}"})
+    result = select(X, y, criterion="bic", keep=list(X.columns[[2, 4]])).result_
+    stability = selection_stability(result, n_resamples=20, method="subsample", fraction=0.3, random_state=0)
+    found = re.search(r"<code>(.*?)</code>", result.to_html(stability=stability), re.DOTALL)
+    names = {"X": X, "y": y}
+    exec(html.unescape(found[1]), names)
+    assert names["result"].selected == result.selected
+    assert names["stability"].fraction == 0.3
+    assert names["stability"].n_resamples == 20
+    fenced = re.search(r"^(`{4,})python\n(.*?)^\1$", result.to_markdown(), re.DOTALL | re.MULTILINE)
+    exec(fenced[2], names)
+    assert names["result"].selected == result.selected
 
 
 def test_what_was_warned_of_is_kept(prostate):
@@ -368,7 +447,7 @@ def test_names_are_harmless_in_markdown(hostile):
     assert "](" not in outside.replace("\\]", "")
     rows = [line for line in outside.splitlines() if line.startswith("| 1 | add")]
     assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
-    assert text.count("```") == 2
+    assert len(re.findall(r"^`{3,}", text, re.MULTILINE)) == 2
     assert markdown("*a* | `b`") == r"\*a\* \| \`b\`"
     assert markdown("# x"), markdown("1. x") == (r"\# x", r"1\. x")
 

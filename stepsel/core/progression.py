@@ -67,13 +67,13 @@ def spreads(engine: LinearEngine) -> tuple[FloatArray, float]:
 
 
 def moments_about_the_mean(engine: LinearEngine) -> tuple[FloatArray, FloatArray]:
-    """Return mean and standard deviation of every column, weights counted."""
+    """Return mean and standard deviation (divisor n - 1) of every column, weights counted."""
     data = engine.data
     total = float(len(data.y)) if data.weights is None else float(data.weights.sum())
     if data.intercept:
-        return engine.scale.mean, np.sqrt(np.maximum(engine.scale.squares, 0.0) / total)
+        return engine.scale.mean, np.sqrt(np.maximum(engine.scale.squares, 0.0) / max(total - 1, 1.0))
     stats = accumulate(data.X, data.y, data.weights, centred=True)
-    return stats.mean, np.sqrt(np.maximum(stats.gram.diagonal(), 0.0) / total)
+    return stats.mean, np.sqrt(np.maximum(stats.gram.diagonal(), 0.0) / max(total - 1, 1.0))
 
 
 def term_correlations(engine: LinearEngine, members: IntArray) -> FloatArray:

@@ -22,7 +22,9 @@ def _unit(stability: Any, slopes: BoolArray) -> dict[str, Any]:
     coefficients = stability.coefficients[:, slopes]
     if stability.full is not None:
         error = stability.full["std_error"].to_numpy(dtype=float)[slopes]
-        known = np.isfinite(error) & (error > 0)
+        spread = np.array([np.std(column[column != 0]) if (column != 0).any() else 0.0 for column in coefficients.T])
+        # A standard error far beyond what resampling shows is that of a separated model.
+        known = np.isfinite(error) & (error > 0) & ((spread == 0) | (error < 100 * spread))
         if known.all():
             return {"unit": error, "unit_name": "standard errors of the full model"}
     spread = np.array([np.std(column[column != 0]) if (column != 0).sum() > 1 else 1.0 for column in coefficients.T])
@@ -205,19 +207,30 @@ class StabilityDisplay(Display):
         drawn = np.flatnonzero(counts >= 2)
         return drawn[np.argsort(-self.inclusion[self.owner[drawn]], kind="stable")]
 
+    def _farthest(self, shown: np.ndarray) -> float:
+        """Return where the axis ends: beyond the middle half of every row."""
+        largest = 0.0
+        for at in shown.tolist():
+            values = self.coefficients[:, at]
+            largest = max(largest, float(np.abs(np.quantile(values[values != 0], [0.25, 0.75])).max()) / self.unit[at])
+        return max(_FARTHEST, 1.15 * largest)
+
     def _draw_coefficients(self, ax: Any) -> None:
         drawn = self._drawn_coefficients()
         shown = drawn[: canvas.rows_that_fit(ax, len(drawn))]
         size, cut = canvas.font_size(ax, len(shown)), False
+        if not len(shown):
+            canvas.nothing(ax, "no coefficient was selected twice")
+        farthest = self._farthest(shown)
         for row, at in enumerate(shown.tolist()):
             values = self.coefficients[:, at]
             low, first, median, third, high = np.quantile(values[values != 0], _QUANTILES) / self.unit[at]
-            ends = np.clip([low, high], -_FARTHEST, _FARTHEST)
+            ends = np.clip([low, high], -farthest, farthest)
             ax.plot(ends, [row, row], color=SKY, linewidth=1.6, solid_capstyle="butt")
-            middle = np.clip([first, third], -_FARTHEST, _FARTHEST)
+            middle = np.clip([first, third], -farthest, farthest)
             ax.plot(middle, [row, row], color=BLUE, linewidth=5, solid_capstyle="butt")
             ax.plot(
-                np.clip(median, -_FARTHEST, _FARTHEST),
+                np.clip(median, -farthest, farthest),
                 row,
                 marker="|",
                 color="white",
@@ -225,17 +238,17 @@ class StabilityDisplay(Display):
                 markeredgewidth=1.6,
             )
             for end, sign, marker in ((low, -1, "<"), (high, 1, ">")):
-                if sign * end > _FARTHEST:
+                if sign * end > farthest:
                     cut = True
-                    ax.plot(sign * _FARTHEST, row, marker=marker, color=SKY, markersize=5, clip_on=False)
+                    ax.plot(sign * farthest, row, marker=marker, color=SKY, markersize=5, clip_on=False)
             estimate = self.estimates[at] / self.unit[at]
-            if np.isfinite(estimate) and abs(estimate) <= _FARTHEST:
+            if np.isfinite(estimate) and abs(estimate) <= farthest:
                 ax.plot(estimate, row, marker="D", color=VERMILION, markersize=4, linestyle="none")
             canvas.value_beside(ax, row, f"{100 * self.inclusion[self.owner[at]]:.3g} %", size)
         ax.axvline(0, color="#888888", linewidth=0.9)
         canvas.name_rows(ax, [self.names[at] for at in shown])
         notes = ["50 and 95 % of the resamples that selected it; diamond: on all rows; right: how often selected"]
-        notes += [f"arrows: beyond {_FARTHEST:g}"] * cut
+        notes += [f"arrows: beyond {farthest:g}"] * cut
         notes += (
             [left] if (left := canvas.left_out(len(drawn) - len(shown), "coefficients, less often selected")) else []
         )

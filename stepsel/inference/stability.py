@@ -62,6 +62,8 @@ class SelectionStability:
     n_separated : int
         Resamples whose selected model separates the response: their coefficients are on the way to infinity.
     method : str
+    fraction : float or None
+        Of the rows, of subsamples.
     """
 
     terms: list[Hashable]
@@ -74,6 +76,7 @@ class SelectionStability:
     n_failed: int
     n_separated: int
     method: str
+    fraction: float | None = None
 
     @property
     def n_resamples(self) -> int:
@@ -316,6 +319,7 @@ def selection_stability(
         n_failed=len(found) - len(outcomes),
         n_separated=sum(outcome.separated for outcome in outcomes),
         method=method,
+        fraction=fraction if method == "subsample" and resamples is None else None,
     )
 
 

@@ -231,11 +231,14 @@ def name_rows(ax: Any, names: Sequence[Hashable], *, prefix: Sequence[str] = (),
 def finish(ax: Any, *, title: str = "", x: str = "", y: str = "", note: str = "", grid: str = "x") -> None:
     """Set titles and a light frame; a note stands in small print below."""
     if title:
-        size = float(np.clip(72 * width(ax) / (0.55 * len(title)), 7.5, 10.5))
-        lines = textwrap.fill(title, max(int(72 * width(ax) / (0.55 * size)), 20))
+        room = 72 * 0.82 * width(ax)  # points: names beside the axes take some of their width later
+        size = float(np.clip(room / (0.55 * len(title)), 7.5, 10.5))
+        lines = textwrap.fill(title, max(int(room / (0.55 * size)), 16))
         ax.set_title(lines, loc="left", fontsize=size, **text_style([title]))
     if x or note:
-        ax.set_xlabel("\n".join(filter(None, (x, note))), fontsize=9, **text_style([x, note]))
+        wide = max(int(72 * width(ax) / (0.5 * 9)), 24)
+        below = [textwrap.fill(line, wide) for line in (x, *note.split("\n")) if line]
+        ax.set_xlabel("\n".join(below), fontsize=9, **text_style([x, note]))
     if y:
         ax.set_ylabel(y, fontsize=9, **text_style([y]))
     for side in ("top", "right"):
@@ -351,6 +354,8 @@ def result_of(estimator: Any) -> Any:
     """
     from sklearn.utils.validation import check_is_fitted
 
+    if hasattr(estimator, "estimator") and hasattr(estimator, "get_params"):
+        check_is_fitted(estimator)  # a search
     for step in _within(estimator):
         if hasattr(type(step), "trace_"):
             check_is_fitted(step)
@@ -363,3 +368,9 @@ def _within(estimator: Any) -> list[Any]:
     if hasattr(estimator, "best_estimator_"):
         return _within(estimator.best_estimator_)
     return [estimator, *(inner for _, step in getattr(estimator, "steps", []) for inner in _within(step))]
+
+
+def nothing(ax: Any, text: str) -> None:
+    """Say on empty axes why they are empty."""
+    ax.set_yticks([])
+    ax.annotate(text, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center", color="#666666")

@@ -152,6 +152,8 @@ class CoefficientProgressionDisplay(Display):
     def _name_lines(self, ax: Any, ends: FloatArray, named: np.ndarray, colours: list[str]) -> None:
         """Write each name beside the end of its line, moved so that no two overlap."""
         if not len(named):
+            if not len(self.names):
+                canvas.nothing(ax, "no term entered")
             return
         low, high = ax.get_ylim()
         gap = (high - low) * _NAME_POINTS / (72 * canvas.tall(ax))

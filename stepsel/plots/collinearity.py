@@ -82,7 +82,7 @@ class InflationDisplay(Display):
         if len(shown):
             canvas.name_rows(ax, [self.terms[at] for at in shown])
         else:
-            nothing(ax, "no term is selected")
+            canvas.nothing(ax, "no term is selected")
         note = canvas.left_out(len(self.terms) - len(shown), "terms, less inflated")
         canvas.finish(ax, title="Collinearity of the selected terms", x="variance inflation factor", note=note)
 
@@ -212,9 +212,3 @@ def _joined(correlations: FloatArray) -> FloatArray:
     np.fill_diagonal(distance, 0.0)
     tree: FloatArray = linkage(squareform(distance, checks=False), method="complete")
     return tree
-
-
-def nothing(ax: Any, text: str) -> None:
-    """Say on empty axes why they are empty."""
-    ax.set_yticks([])
-    ax.annotate(text, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center", color="#666666")

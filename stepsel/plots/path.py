@@ -139,17 +139,17 @@ class SelectionPathDisplay(Display):
         span = np.ptp(places[np.isfinite(places)]) if np.isfinite(places).any() else 0.0
         if not by_p and not span:
             ax.set_xlim(places[0] - 1, places[0] + 1) if np.isfinite(places[0]) else None
-        ax.xaxis.set_major_locator(_few_ticks(by_p=by_p))
+        ax.xaxis.set_major_locator(_few_ticks(by_p=by_p, n=int(np.clip(1.2 * canvas.width(ax), 2, 5))))
 
     def _levels(self, ax: Any) -> None:
         for (name, level), style in zip(self.levels.items(), ("--", ":"), strict=False):
             canvas.level(ax, max(level, SMALLEST_P), f"{name} {level:g}", style)
 
 
-def _few_ticks(*, by_p: bool) -> Any:
+def _few_ticks(*, by_p: bool, n: int) -> Any:
     from matplotlib.ticker import LogLocator, MaxNLocator
 
-    return LogLocator(numticks=6) if by_p else MaxNLocator(5)
+    return LogLocator(numticks=n + 1) if by_p else MaxNLocator(n)
 
 
 class CriteriaDisplay(Display):

@@ -139,8 +139,8 @@ def _columns(result: Any) -> list[Block]:
     """Describe the candidate columns, where they are at hand."""
     try:
         table = result.describe()
-    except RuntimeError:
-        return []
+    except RuntimeError as error:
+        return [Text(f"The candidates are not described here: {error}")]
     table["column"] = pd.Series([shown(name) for name in table["column"]], dtype=object)
     text = "Candidates on these rows" + ("; of a level of a factor the mean is its share" if result.references else "")
     layout = {"column": ("column", "s"), "mean": ("mean", ".5g"), "std": ("standard deviation", ".5g")}
@@ -250,8 +250,9 @@ def _code(call: str, stability: Any) -> str:
     lines.insert(1, "\n# data: a DataFrame" if formula else "\n# X: a DataFrame of the candidates; y: the response")
     if stability is not None:
         options = f"n_resamples={stability.n_resamples + stability.n_failed}, method={stability.method!r}"
+        options += "" if stability.fraction is None else f", fraction={stability.fraction}"
         lines.insert(1, "from stepsel.inference import selection_stability")
-        lines.append(f"stability = selection_stability(result, {options})")
+        lines.append(f"stability = selection_stability(result, {options})  # random_state: as it was")
     return "\n".join(line for line in lines if line)
 
 

@@ -16,6 +16,8 @@ _CLOSED = {
     "bounded": "A proven bound rules out that it improves the model most; it was not refitted.",
 }
 
+_FULL = " The model holds as many terms as max_terms allows."
+
 
 def left_out(result: Any) -> pd.DataFrame:
     """Return every candidate term that is not in the final model, with the last that was known of it, and why.
@@ -51,15 +53,20 @@ def _reason(result: Any, known: dict[Hashable, Any]) -> str:
     status, step = known["status"], int(known["step"])
     if status == "chosen":
         return f"It was removed at step {step}: {_removed(result, known)}"
-    if status == "aliased" and not result.settings.adds:
-        return "It repeats terms of the start model exactly, and a backward selection adds none."
-    if status in _CLOSED:
-        return _CLOSED[status]
     # Step k weighs the moves from the model of row k - 1 of the trace: from the final one only the last step does.
     final = step == len(result.trace)
+    if status == "constant":
+        return _CLOSED[status]
+    if status == "aliased" and np.isnan(known["tolerance"]):  # it was left out of the start model
+        rest = "." if result.settings.adds else ", and a backward selection adds none."
+        return f"It repeats terms of the start model exactly{rest}{_FULL if result.is_full else ''}".strip()
+    if status in _CLOSED and not final and result.is_full:
+        return _FULL.strip()
+    if status in _CLOSED:
+        return _CLOSED[status]
     why = _not_better(result, known) if final else f"At step {step}, the last that weighed it, {_was(result, known)}"
     if not final and result.is_full:
-        why = f"The model holds as many terms as max_terms allows. {why}"
+        why = f"{_FULL.strip()} {why}"
     return why + (" It separates the response." if status == "separated" else "")
 
 

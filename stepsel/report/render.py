@@ -83,6 +83,8 @@ def _environment(kind: str, marks: dict[str, Any]) -> Any:
     environment.filters["cell"] = latex_cell
     environment.tests["long_text"] = is_long
     environment.filters["listing"] = listing
+    environment.filters["lines"] = plain_lines
+    environment.filters["fence"] = fence
     environment.filters["pgf"] = lambda figure: pictured(figure, latex)
     environment.globals["svg"] = lambda figure: data_uri(figure, "svg")
     environment.globals["png"] = lambda figure: data_uri(figure, "png")
@@ -130,8 +132,13 @@ def is_long(column: list[str]) -> bool:
 
 
 def listing(code: str) -> str:
-    """Return code that cannot end the listing that it stands in."""
-    return plain_lines(code).replace(r"\end{verbatim}", r"\end {verbatim}").replace("```", "'''")
+    """Return code that cannot end the LaTeX listing that it stands in."""
+    return plain_lines(code).replace(r"\end{verbatim}", r"\end {verbatim}")
+
+
+def fence(code: str) -> str:
+    """Return a fence that is longer than any in the code."""
+    return "`" * max(3, 1 + max(map(len, re.findall("`+", code)), default=0))
 
 
 def plain_lines(code: str) -> str:

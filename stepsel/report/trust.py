@@ -43,21 +43,21 @@ def _candidates(result: Any) -> str:
 
 def _by_chance(result: Any) -> list[str]:
     """Say how often at least one of as many independent terms of noise would pass the first test."""
-    settings, n = result.settings, len(result.first_weighed)
+    settings, n, adding = result.settings, len(result.first_weighed), result.weighs_additions
     if not n:
         return []
     rule = f"a better {NAMES[settings.criterion]}"
     if settings.criterion == "pvalue":
-        rule = f"p < {settings.alpha_enter:g}" if settings.adds else f"p ≤ {settings.alpha_remove:g}"
-    percent = f"{100 * result.chance_of_noise:.0f} %"
+        rule = f"p < {settings.alpha_enter:g}" if adding else f"p ≤ {settings.alpha_remove:g}"
+    chance = 100 * result.chance_of_noise
+    percent = "less than 1 %" if chance < 1 else f"about {chance:.0f} %"
+    what = "pass the first step" if adding else "be kept"
+    more = "" if adding else ", and in more where observations are few"
     if n == 1:
-        return [
-            f"The one term that is weighed would be selected in about {percent} of data sets were it noise ({rule})."
-        ]
-    what = "pass the first step" if settings.adds else "be kept"
+        return [f"Were the one term that is weighed noise, it would {what} in {percent} of data sets ({rule}){more}."]
     return [
-        f"Were all {n} terms that are weighed noise, and independent of each other, at least one would {what} in about "
-        f"{percent} of data sets ({rule})."
+        f"Were all {n} terms that the first step weighs noise, and independent of each other, at least one would {what} "
+        f"in {percent} of data sets ({rule}){more}."
     ]
 
 

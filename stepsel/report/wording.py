@@ -45,18 +45,20 @@ _MEANINGS = {
     "differences between models of the same rows mean anything.",
     "p": "p is the probability of a statistic at least as large, were the coefficients of the term zero and had the "
     "model not been searched for. F, LR, score and Wald are the statistics that are tested.",
-    "df": "df is the number of coefficients of a term: one less than its levels for a factor.",
+    "df": "df is the number of coefficients of a term: of a factor as a rule one less than its levels.",
     "vif": "VIF, the variance inflation factor, is how many times larger the variance of a coefficient is because its "
     "term is correlated with others; 1 is none. Its reciprocal is the tolerance. The condition number says the same of "
     "a whole model; above 30 it is large.",
-    "mcfadden": "R² is McFadden's here: the share of the log-likelihood of the intercept alone that is explained.",
-    "ratio": "A ratio is the factor by which {what} change when the column rises by one, the others held fixed.",
+    "mcfadden": "R² is McFadden's here: the share of the log-likelihood of the model without terms that is explained.",
+    "ratio": "A ratio is what a rise of its column by one multiplies {what} by, the others held fixed.",
+    "adj_r2": "Adjusted R² is R² less what as many columns of noise would explain; larger is better.",
 }
 _CHANGED = {
     "odds ratio": "the odds of the event",
     "hazard ratio": "the hazard of the event",
-    "rate ratio": "the expected counts",
-    "ratio of means": "the means",
+    "rate ratio": "the expected count",
+    "risk ratio": "the probability of the event",
+    "ratio of means": "the mean",
 }
 
 
@@ -69,25 +71,41 @@ def what_was_done(result: Any) -> str:
     if 0 < len(result.start_terms) < n:
         start = f"a model with {', '.join(map(shown, result.start_terms))}"
     how = _STARTS.get(settings.direction, "terms were added or removed one at a time")
+    fitted = "every model" if settings.candidates == "exact" else "every model that could be the best"
     return (
-        f"{kind} of {shown(result.y_name)} on {n} candidate term{'s' * (n != 1)}, {result.n_obs:,.12g} observations. "
-        f"From {start}, {how}, {_as_long_as(settings)}; every model was fitted anew."
+        f"{kind} of {shown(result.y_name)} on {_counted(n, 'candidate term')}, {result.n_obs:,.12g} observations. "
+        f"From {start}, {how}: {_rule(settings)}{_limits(result)}; {fitted} was fitted anew."
     )
 
 
-def _as_long_as(settings: Any) -> str:
+def _rule(settings: Any) -> str:
     if settings.criterion != "pvalue":
         better = "larger" if settings.criterion in LARGER_IS_BETTER else "smaller"
-        return f"always the one that made {NAMES[settings.criterion]} {better} by most, until none did"
+        return f"always the one that made {NAMES[settings.criterion]} {better} by most"
     enter = f"the one with the smallest p below {settings.alpha_enter:g} entered"
     leave = f"the one with the largest p above {settings.alpha_remove:g} left"
-    moves = {"forward": enter, "backward": leave, "both": f"{leave}, else {enter}"}
-    return f"{moves[settings.direction]}, until there was none"
+    return {"forward": enter, "backward": leave, "both": f"{leave}, else {enter}"}[settings.direction]
+
+
+def _limits(result: Any) -> str:
+    settings = result.settings
+    found = "" if settings.max_steps is None else f", in {_counted(settings.max_steps, 'step')} at most"
+    if settings.max_terms is None:
+        return found
+    forced = len(result.start_terms) > settings.max_terms
+    crowded = ", the least useful first while there were more, whatever it cost" if forced else ""
+    return f"{found}, with {_counted(settings.max_terms, 'term')} at most{crowded}"
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"
 
 
 def meanings(result: Any) -> list[str]:
     """Return what the terms of the report mean."""
     found = [_MEANINGS[name] for name in ("p", "df", "aic", "vif")]
+    if result.settings.criterion == "adj_r2":
+        found.append(_MEANINGS["adj_r2"])
     if result.trace.attrs["r2"] == "McFadden":
         found.append(_MEANINGS["mcfadden"])
     if result.ratio_name is not None:
