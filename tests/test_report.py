@@ -206,11 +206,11 @@ def test_the_reasons_of_a_full_model_do_not_call_on_what_is_no_longer_so():
 SAID = [
     (
         {},
-        "From the empty model, terms were added or removed one at a time: always the one that made AIC smaller by most;",
+        "From the empty model, terms were added or removed one at a time: always the one that made AIC smaller",
     ),
     (
         {"criterion": "adj_r2", "direction": "forward"},
-        "added one at a time: always the one that made adjusted R² larger",
+        "added one at a time: always the one that made adjusted R²",
     ),
     ({"direction": "backward", "criterion": "pvalue"}, "From the model of all candidates, terms were removed one at a"),
     ({"criterion": "pvalue"}, "largest p above 0.1 left, else the one with the smallest p below 0.05 entered;"),

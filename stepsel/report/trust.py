@@ -56,8 +56,8 @@ def _by_chance(result: Any) -> list[str]:
     if n == 1:
         return [f"Were the one term that is weighed noise, it would {what} in {percent} of data sets ({rule}){more}."]
     return [
-        f"Were all {n} terms that the first step weighs noise, and independent of each other, at least one would {what} "
-        f"in {percent} of data sets ({rule}){more}."
+        f"Were all {n} terms that the first step weighs noise, and independent of each other, at least one would "
+        f"{what} in {percent} of data sets ({rule}){more}."
     ]
 
 
