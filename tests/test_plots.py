@@ -20,7 +20,8 @@ from sklearn.pipeline import make_pipeline
 from stepsel import StepwiseSelector, display, stepwise
 from stepsel.inference import selection_stability
 from stepsel.plots import KINDS
-from stepsel.plots.canvas import label, labels, spread_out
+from stepsel.plots.canvas import spread_out
+from stepsel.plots.names import label, labels
 from tests.helpers import select, survival
 from tests.hostile import NAMES, SCRIPT, frame
 

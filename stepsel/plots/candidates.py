@@ -8,6 +8,7 @@ import numpy as np
 from stepsel.core.fits import FloatArray
 from stepsel.plots import canvas
 from stepsel.plots.canvas import BLUE, GREEN, GREY, VERMILION, Display
+from stepsel.plots.names import label
 from stepsel.plots.path import LARGER_IS_BETTER, NAMES, SMALLEST_P
 
 _WORDS = {
@@ -175,7 +176,7 @@ class CandidatesDisplay(Display):
                 canvas.level(ax, max(level, SMALLEST_P), f"{name} {level:g}", style)
         x = NAMES.get(self.criterion, self.criterion) + ("" if by_p else " after the move; the line: of no move")
         note = canvas.left_out(len(order) - len(shown), "moves, less promising")
-        taken = [canvas.label(self.terms[at]) for at in order if self.status[at] == "chosen"]
+        taken = [label(self.terms[at]) for at in order if self.status[at] == "chosen"]
         title = f"Step {self.step}: " + (
             f"{taken[0]} was taken" if taken else f"no move was taken. {self.ended}".strip()
         )

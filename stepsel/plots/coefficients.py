@@ -8,6 +8,7 @@ import numpy as np
 from stepsel.core.fits import FloatArray
 from stepsel.plots import canvas
 from stepsel.plots.canvas import CYCLE, Display
+from stepsel.plots.names import labels, text_style
 
 _NAMED, _NAME_POINTS = 24, 12.5
 _LEADER = {"arrowstyle": "-", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1, "relpos": (0, 0.5)}
@@ -71,7 +72,7 @@ class CoefficientProgressionDisplay(Display):
         table, trace = result.coefficient_progression, result.trace
         slopes = table.iloc[:, int(result.has_intercept) :]
         sign = {"add": "+ ", "remove": "− ", "start": ""}
-        terms = canvas.labels(["start" if term is None else term for term in trace["term"]], 20)
+        terms = labels(["start" if term is None else term for term in trace["term"]], 20)
         moves = [
             "start" if action == "start" else sign[action] + term
             for action, term in zip(trace["action"], terms, strict=True)
@@ -158,7 +159,7 @@ class CoefficientProgressionDisplay(Display):
         low, high = ax.get_ylim()
         gap = (high - low) * _NAME_POINTS / (72 * canvas.tall(ax))
         places = canvas.spread_out(ends, gap, low, high)
-        names = canvas.labels([self.names[at] for at in named], 26)
+        names = labels([self.names[at] for at in named], 26)
         last = len(self.moves) - 1
         for end, place, name, colour in zip(ends, places, names, colours, strict=True):
             ax.annotate(
@@ -177,7 +178,7 @@ class CoefficientProgressionDisplay(Display):
                     "shrinkB": 1,
                     "relpos": (0, 0.5),
                 },
-                **canvas.text_style([name]),
+                **text_style([name]),
             )
 
     def _name_steps(self, ax: Any) -> None:
@@ -187,5 +188,5 @@ class CoefficientProgressionDisplay(Display):
             return
         widest = max(map(len, self.moves)) * len(steps) * 0.075  # inches, about
         turned = widest > canvas.width(ax)
-        ax.set_xticks(steps, labels=self.moves, rotation=90 if turned else 0, **canvas.text_style(self.moves))
+        ax.set_xticks(steps, labels=self.moves, rotation=90 if turned else 0, **text_style(self.moves))
         ax.tick_params(axis="x", labelsize=float(np.clip(330 / len(steps), 6, 8.5)))

@@ -16,7 +16,7 @@ from stepsel.plots import (
     InflationDisplay,
     SelectionPathDisplay,
 )
-from stepsel.plots.canvas import labels
+from stepsel.plots.names import labels
 from stepsel.plots.path import LARGER_IS_BETTER, NAMES, SMALLEST_P
 from stepsel.report.blocks import Figure
 

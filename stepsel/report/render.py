@@ -7,7 +7,7 @@ import re
 from importlib.resources import files
 from typing import Any
 
-from stepsel.plots.canvas import visible
+from stepsel.plots.names import visible
 from stepsel.report.blocks import Section
 from stepsel.report.drawing import data_uri
 from stepsel.report.pgf import pictured
