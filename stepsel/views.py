@@ -107,13 +107,62 @@ class Views:
         return written(self, "html", path, stability=stability, title=title)
 
     def to_markdown(self, path: Any = None, *, stability: Any = None, title: str | None = None) -> str:
-        """Write the report of :meth:`to_html` as Markdown, the plots in it."""
+        """Write the report of :meth:`to_html` as Markdown, the plots in it as PNG.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write.
+        stability : SelectionStability, optional
+            What :func:`stepsel.inference.selection_stability` returned.
+        title : str, optional
+
+        Returns
+        -------
+        str
+            The report.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib or jinja2 is not installed.
+        ValueError
+            If ``stability`` is that of another selection.
+        OSError
+            If the file cannot be written.
+        """
         from stepsel.report import written
 
         return written(self, "md", path, stability=stability, title=title)
 
     def to_latex(self, path: Any = None, *, stability: Any = None, title: str | None = None) -> str:
-        """Write the report of :meth:`to_html` as a LaTeX document, its plots drawn by pgfplots."""
+        """Write the report of :meth:`to_html` as a LaTeX document.
+
+        Its plots are drawn by pgfplots. The distribution of coefficients over resamples, and plots of more than 45
+        rows, have no such form and are left out.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write.
+        stability : SelectionStability, optional
+            What :func:`stepsel.inference.selection_stability` returned.
+        title : str, optional
+
+        Returns
+        -------
+        str
+            The report.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib or jinja2 is not installed.
+        ValueError
+            If ``stability`` is that of another selection.
+        OSError
+            If the file cannot be written.
+        """
         from stepsel.report import written
 
         return written(self, "tex", path, stability=stability, title=title)

@@ -226,6 +226,15 @@ def test_what_was_done_is_said(prostate, parameters, words):
     assert words in what_was_done(select(*prostate, **parameters).result_)
 
 
+def test_tests_without_fits_are_not_called_fits(prostate):
+    X, y = prostate
+    how = {"family": "binomial", "criterion": "pvalue", "direction": "forward"}
+    refitted = what_was_done(select(X, (y > 2).astype(int), **how).result_)
+    assert refitted.endswith("every model was fitted anew.")
+    scored = what_was_done(select(X, (y > 2).astype(int), test_enter="score", **how).result_)
+    assert scored.endswith("the model of every step was fitted anew.")
+
+
 def test_meanings_go_with_the_result(prostate):
     X, y = prostate
     said = " ".join(meanings(select(X, y, criterion="adj_r2").result_))

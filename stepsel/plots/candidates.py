@@ -17,7 +17,7 @@ _WORDS = {
     "saturated": "would leave no residual degrees of freedom",
     "separated": "separates the response",
     "kept": "to be in every model",
-    "hierarchy": "enters after, or stays with, terms that it shares",
+    "hierarchy": "bound to terms that it contains, or that contain it",
     "bounded": "ruled out by a bound",
 }
 

@@ -155,7 +155,7 @@ def name_rows(ax: Any, names: Sequence[Hashable], *, prefix: Sequence[str] = (),
     ax.tick_params(axis="y", length=0)
 
 
-def finish(ax: Any, *, title: str = "", x: str = "", y: str = "", note: str = "", grid: str = "x") -> None:
+def finish(ax: Any, *, title: str = "", x: str = "", note: str = "", grid: str = "x") -> None:
     """Set titles and a light frame; a note stands in small print below."""
     if title:
         room = 72 * 0.82 * width(ax)  # points: names beside the axes take some of their width later
@@ -166,8 +166,6 @@ def finish(ax: Any, *, title: str = "", x: str = "", y: str = "", note: str = ""
         wide = max(int(72 * width(ax) / (0.5 * 9)), 24)
         below = [textwrap.fill(line, wide) for line in (x, *note.split("\n")) if line]
         ax.set_xlabel("\n".join(below), fontsize=9, **text_style([x, note]))
-    if y:
-        ax.set_ylabel(y, fontsize=9, **text_style([y]))
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.grid(axis=grid, color="#E5E5E5", linewidth=0.7)

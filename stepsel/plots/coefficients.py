@@ -11,7 +11,7 @@ from stepsel.plots.canvas import CYCLE, Display
 from stepsel.plots.names import labels, text_style
 
 _NAMED, _NAME_POINTS = 24, 12.5
-_LEADER = {"arrowstyle": "-", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1, "relpos": (0, 0.5)}
+_LEADER: dict[str, Any] = {"arrowstyle": "-", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1, "relpos": (0, 0.5)}
 
 
 class CoefficientProgressionDisplay(Display):
@@ -170,14 +170,7 @@ class CoefficientProgressionDisplay(Display):
                 va="center",
                 fontsize=7.5,
                 annotation_clip=False,
-                arrowprops={
-                    "arrowstyle": "-",
-                    "color": colour,
-                    "linewidth": 0.8,
-                    "shrinkA": 0,
-                    "shrinkB": 1,
-                    "relpos": (0, 0.5),
-                },
+                arrowprops=_LEADER | {"color": colour},
                 **text_style([name]),
             )
 

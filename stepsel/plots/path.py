@@ -103,10 +103,8 @@ class SelectionPathDisplay(Display):
             of_it = np.array([other == action for other in actions])
             style = {"color": _COLOURS[action], "marker": _MARKERS[action]}
             ax.scatter(places[of_it], rows[of_it], s=30, zorder=3, linewidth=0, **style)
-        names: list[Hashable] = [
-            f"step {at}" if action == "start" and at else "start" if action == "start" else self.terms[at]
-            for at, action in zip(shown.tolist(), actions, strict=True)
-        ]
+        moves = zip(shown.tolist(), actions, strict=True)
+        names = ["start" if action == "start" else self.terms[at] for at, action in moves]
         canvas.name_rows(ax, names, prefix=[_SIGNS[action] for action in actions])
         self._numbers(ax, places, values, by_p=by_p)
         if by_p:
@@ -137,8 +135,8 @@ class SelectionPathDisplay(Display):
         if by_p:
             ax.set_xscale("log")
         span = np.ptp(places[np.isfinite(places)]) if np.isfinite(places).any() else 0.0
-        if not by_p and not span:
-            ax.set_xlim(places[0] - 1, places[0] + 1) if np.isfinite(places[0]) else None
+        if not by_p and not span and np.isfinite(places[0]):
+            ax.set_xlim(places[0] - 1, places[0] + 1)
         ax.xaxis.set_major_locator(_few_ticks(by_p=by_p, n=int(np.clip(1.2 * canvas.width(ax), 2, 5))))
 
     def _levels(self, ax: Any) -> None:

@@ -72,6 +72,9 @@ def what_was_done(result: Any) -> str:
         start = f"a model with {', '.join(map(shown, result.start_terms))}"
     how = _STARTS.get(settings.direction, "terms were added or removed one at a time")
     fitted = "every model" if settings.candidates == "exact" else "every model that could be the best"
+    moves = [test for test, used in zip(settings.tests, (settings.adds, settings.removes), strict=True) if used]
+    if settings.criterion == "pvalue" and not {"score", "wald"}.isdisjoint(moves):
+        fitted = "the model of every step"  # these tests need no fit of the other ones
     return (
         f"{kind} of {shown(result.y_name)} on {_counted(n, 'candidate term')}, {result.n_obs:,.12g} observations. "
         f"From {start}, {how}: {_rule(settings)}{_limits(result)}; {fitted} was fitted anew."
